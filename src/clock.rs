@@ -1,0 +1,202 @@
+//! Whose time it is: the system's, or one that a test holds in its hand.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tollgate::{ManualClock, MemoryStore};
+//!
+//! let clock = ManualClock::at(0);
+//! let store = MemoryStore::builder().clock(clock.clone()).build();
+//! clock.advance(Duration::from_secs(60)); // a minute goes by in no time
+//! # let _ = store;
+//! ```
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use pin_project_lite::pin_project;
+
+use crate::time::{END_OF_TIME, Micros, micros};
+
+/// Tells the time and waits for it.
+///
+/// The default is the system's clock. A [`ManualClock`] turns into one where a test wants to say what time it is.
+#[derive(Clone, Debug, Default)]
+pub struct Clock(Source);
+
+#[derive(Clone, Debug, Default)]
+enum Source {
+    #[default]
+    System,
+    Manual(ManualClock),
+}
+
+impl Clock {
+    /// The system's clock, in UTC.
+    pub const fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// The time, in microseconds since the Unix epoch.
+    pub fn now(&self) -> Micros {
+        match &self.0 {
+            Source::System => SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .map_or(0, |since| since.as_micros() as Micros)
+                .min(END_OF_TIME),
+            Source::Manual(clock) => clock.now(),
+        }
+    }
+
+    /// A future that is ready once `span` has gone by on this clock.
+    pub fn sleep(&self, span: Duration) -> Sleep {
+        let wait = match &self.0 {
+            Source::System => Wait::System {
+                timer: tokio::time::sleep(span),
+            },
+            Source::Manual(clock) => Wait::Manual {
+                alarm: clock.alarm(span),
+            },
+        };
+        Sleep { wait }
+    }
+}
+
+impl From<ManualClock> for Clock {
+    fn from(clock: ManualClock) -> Self {
+        Self(Source::Manual(clock))
+    }
+}
+
+/// A clock that stands still until it is told to move, so that services can be tested without sleeping.
+///
+/// Clones show the same time. Moving it forward wakes whoever waits on it, in the order of their times.
+#[derive(Clone)]
+pub struct ManualClock(Arc<Dial>);
+
+#[derive(Default)]
+struct Dial {
+    now: AtomicU64,
+    tickets: AtomicU64,
+    sleepers: Mutex<BTreeMap<(Micros, u64), Waker>>,
+}
+
+impl ManualClock {
+    /// A clock that shows `now`, in microseconds since the Unix epoch.
+    pub fn at(now: Micros) -> Self {
+        let clock = Self(Arc::default());
+        clock.set(now);
+        clock
+    }
+
+    /// The time it shows.
+    pub fn now(&self) -> Micros {
+        self.0.now.load(Ordering::SeqCst)
+    }
+
+    /// Lets `span` go by.
+    pub fn advance(&self, span: Duration) {
+        self.set(self.now().saturating_add(micros(span)));
+    }
+
+    /// Shows another time, which may be an earlier one.
+    pub fn set(&self, now: Micros) {
+        let now = now.min(END_OF_TIME);
+        let due = {
+            let mut sleepers = self.sleepers();
+            self.0.now.store(now, Ordering::SeqCst);
+            let later = sleepers.split_off(&(now + 1, 0));
+            std::mem::replace(&mut *sleepers, later)
+        };
+        due.into_values().for_each(Waker::wake);
+    }
+
+    /// How many waits are pending on it.
+    pub fn waiting(&self) -> usize {
+        self.sleepers().len()
+    }
+
+    fn alarm(&self, span: Duration) -> Alarm {
+        let until = self.now().saturating_add(micros(span)).min(END_OF_TIME);
+        let ticket = self.0.tickets.fetch_add(1, Ordering::Relaxed);
+        Alarm {
+            clock: self.clone(),
+            place: (until, ticket),
+        }
+    }
+
+    fn sleepers(&self) -> MutexGuard<'_, BTreeMap<(Micros, u64), Waker>> {
+        self.0.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ManualClock").field(&self.now()).finish()
+    }
+}
+
+pin_project! {
+    /// The future of [`Clock::sleep`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Sleep {
+        #[pin]
+        wait: Wait,
+    }
+}
+
+pin_project! {
+    #[project = WaitProjection]
+    #[derive(Debug)]
+    enum Wait {
+        System { #[pin] timer: tokio::time::Sleep },
+        Manual { alarm: Alarm },
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        match self.project().wait.project() {
+            WaitProjection::System { timer } => timer.poll(context),
+            WaitProjection::Manual { alarm } => alarm.poll(context),
+        }
+    }
+}
+
+/// A wait on a [`ManualClock`].
+#[derive(Debug)]
+struct Alarm {
+    clock: ManualClock,
+    place: (Micros, u64),
+}
+
+impl Alarm {
+    fn poll(&self, context: &Context<'_>) -> Poll<()> {
+        // The lock is what `set` moves the time under, so no wake-up falls between the look and the entry.
+        let mut sleepers = self.clock.sleepers();
+        if self.clock.now() >= self.place.0 {
+            sleepers.remove(&self.place);
+            return Poll::Ready(());
+        }
+        sleepers.insert(self.place, context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.clock.sleepers().remove(&self.place);
+    }
+}

@@ -1,0 +1,121 @@
+//! What a request is charged: a cost, to a key, under a limit.
+
+use std::{error, fmt};
+
+use smallvec::SmallVec;
+
+use crate::{key::Key, limit::Limit, quota::Cost};
+
+/// One tier of a request: what it costs, whom, under which limit.
+///
+/// ```
+/// use tollgate::{Charge, Key, Limit, Quota, TokenBucket};
+///
+/// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(100)));
+/// let charge = Charge::new(limit, Key::new("user:12345")).cost(5);
+/// # let _ = charge;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Charge {
+    pub(crate) limit: Limit,
+    pub(crate) key: Key,
+    pub(crate) cost: Cost,
+    pub(crate) shadow: bool,
+}
+
+impl Charge {
+    /// A charge of 1.
+    pub fn new(limit: Limit, key: Key) -> Self {
+        Self {
+            limit,
+            key,
+            cost: 1,
+            shadow: false,
+        }
+    }
+
+    /// What it costs. 0 asks without spending.
+    #[must_use]
+    pub fn cost(self, cost: Cost) -> Self {
+        Self { cost, ..self }
+    }
+
+    /// Evaluated and reported, but never a reason to refuse or to delay.
+    #[must_use]
+    pub fn shadow(self) -> Self {
+        Self { shadow: true, ..self }
+    }
+
+    fn counts_as(&self, other: &Self) -> bool {
+        self.key == other.key && self.limit.counts_as(&other.limit)
+    }
+}
+
+/// The charges of one request, which are taken all or none.
+///
+/// ```
+/// use tollgate::{Charge, Charges, Key, Limit, Quota, TokenBucket};
+///
+/// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(100)));
+/// let charge = Charge::new(limit, Key::new("user:12345"));
+/// let mut charges = Charges::from(charge.clone());
+/// assert!(charges.push(charge).is_err()); // a key is charged once in a request
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Charges(SmallVec<[Charge; 3]>);
+
+impl Charges {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tier, unless its key is charged already under the same limit.
+    pub fn push(&mut self, charge: Charge) -> Result<(), DuplicateKey> {
+        if self.0.iter().any(|other| other.counts_as(&charge)) {
+            let Charge { limit, key, .. } = charge;
+            return Err(DuplicateKey { limit, key });
+        }
+        self.0.push(charge);
+        Ok(())
+    }
+
+    /// The charges, in the order they were added.
+    pub fn as_slice(&self) -> &[Charge] {
+        &self.0
+    }
+}
+
+impl From<Charge> for Charges {
+    fn from(charge: Charge) -> Self {
+        Self(SmallVec::from_iter([charge]))
+    }
+}
+
+impl IntoIterator for Charges {
+    type Item = Charge;
+    type IntoIter = smallvec::IntoIter<[Charge; 3]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+/// A request would charge one key twice under one limit, which has no all or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateKey {
+    limit: Limit,
+    key: Key,
+}
+
+impl fmt::Display for DuplicateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, key } = self;
+        write!(
+            f,
+            "the key {key} is charged twice under the limit {limit}: add the costs up, or name the limits apart"
+        )
+    }
+}
+
+impl error::Error for DuplicateKey {}

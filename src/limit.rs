@@ -1,0 +1,95 @@
+//! A rule with a name: what keys are counted under.
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    algorithm::{Algorithm, Rule},
+    invalid::{self, Invalid},
+    key::check_name,
+};
+
+/// A named rule. Clones share it.
+///
+/// On one store, limits of the same name, algorithm and shape (window, sub-windows, anchoring) are one limit, whoever
+/// charges them. How much they allow is not part of that: what was used stays used when a limit is raised or lowered.
+///
+/// ```
+/// use tollgate::{Limit, Quota, SlidingCounter};
+///
+/// let limit = Limit::new("user", SlidingCounter::new(Quota::per_minute(100)));
+/// assert_eq!(limit.to_string(), "sliding_counter:user:60000000:1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit(Arc<Named>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Named {
+    name: Box<str>,
+    rule: Rule,
+    shape: Box<str>,
+}
+
+impl Limit {
+    /// A rule under a name of 1 to 64 of `a-z 0-9 _ . -`.
+    ///
+    /// # Panics
+    /// Where [`try_new`](Self::try_new) returns an error.
+    #[track_caller]
+    pub fn new(name: &str, algorithm: impl Algorithm) -> Self {
+        invalid::expect(Self::try_new(name, algorithm))
+    }
+
+    /// A rule under a name, or an error when the name will not do.
+    pub fn try_new(name: &str, algorithm: impl Algorithm) -> Result<Self, Invalid> {
+        check_name(name)?;
+        let rule = algorithm.rule();
+        let shape = shape(name, &rule).into();
+        Ok(Self(Arc::new(Named {
+            name: name.into(),
+            rule,
+            shape,
+        })))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its rule.
+    pub fn rule(&self) -> &Rule {
+        &self.0.rule
+    }
+
+    /// What stored keys begin with: all that makes two limits one, and nothing else.
+    pub(crate) fn shape(&self) -> &str {
+        &self.0.shape
+    }
+
+    /// Whether the two are one limit, if perhaps in two versions.
+    pub(crate) fn counts_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.shape == other.0.shape
+    }
+
+    /// Becomes the other version of the same limit.
+    pub(crate) fn follow(&mut self, other: &Self) {
+        if !Arc::ptr_eq(&self.0, &other.0) {
+            self.0 = Arc::clone(&other.0);
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.shape())
+    }
+}
+
+fn shape(name: &str, rule: &Rule) -> String {
+    let (algorithm, window) = (rule.name(), rule.quota().window_micros());
+    match rule {
+        Rule::SlidingCounter(rule) => format!("{algorithm}:{name}:{window}:{}", rule.buckets),
+        Rule::FixedWindow(rule) if rule.anchored => format!("{algorithm}:{name}:{window}:anchored"),
+        _ => format!("{algorithm}:{name}:{window}"),
+    }
+}

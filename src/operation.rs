@@ -1,0 +1,34 @@
+//! What a store is asked to do, as data.
+
+use crate::{
+    charge::{Charge, Charges},
+    quota::Cost,
+    receipt::Receipt,
+};
+
+/// What a store is asked to do, in one atomic step.
+///
+/// Being data, a new operation needs no new trait, and several can travel together.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Take these charges, all or none.
+    Acquire(Charges),
+    /// Give back what still counts of a charge.
+    Refund(Receipt),
+    /// Correct a charge to its true cost: the difference is given back, or charged whatever is left.
+    Settle(Receipt, Cost),
+    /// Forget these keys, as if nothing had ever been charged. Costs do not matter.
+    Reset(Charges),
+}
+
+impl Operation {
+    /// The charges it is about, in order.
+    pub(crate) fn charges(&self) -> impl Iterator<Item = &Charge> {
+        let (charges, charged) = match self {
+            Self::Acquire(charges) | Self::Reset(charges) => (charges.as_slice(), &[][..]),
+            Self::Refund(receipt) | Self::Settle(receipt, _) => (&[][..], receipt.charged()),
+        };
+        charges.iter().chain(charged.iter().map(|charged| &charged.charge))
+    }
+}

@@ -1,0 +1,45 @@
+//! Where state lives, and who charges it.
+//!
+//! A [`Store`] does one thing: it applies an [`Operation`] in one atomic step, on its own clock, and says what came of
+//! it. [`MemoryStore`] keeps state in this process. [`RedisStore`] keeps it in Redis, for as many processes as share
+//! it. Both do the same arithmetic and answer alike, to the microsecond.
+
+mod memory;
+
+use std::error::Error;
+
+pub use self::memory::{MemoryStore, MemoryStoreBuilder};
+use crate::{clock::Clock, decision::Decision, operation::Operation};
+
+/// Keeps what has been used, and decides.
+///
+/// ```
+/// use tollgate::{Charge, Key, Limit, MemoryStore, Operation, Quota, Store, TokenBucket};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let store = MemoryStore::new();
+/// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(1)));
+/// let charge = Charge::new(limit, Key::new("user:12345"));
+///
+/// let first = store.apply(Operation::Acquire(charge.clone().into())).await.unwrap();
+/// let second = store.apply(Operation::Acquire(charge.into())).await.unwrap();
+/// assert!(first.admits() && !second.admits());
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store",
+    note = "use `MemoryStore::new()` for one node, or `RedisStore::connect(url)?` for many"
+)]
+pub trait Store: Clone + Send + Sync + 'static {
+    /// Why it could not decide.
+    type Error: Into<Box<dyn Error + Send + Sync>>;
+    /// The decision to come.
+    type Future: Future<Output = Result<Decision, Self::Error>> + Send + 'static;
+
+    /// Does what the operation says in one atomic step, and tells what came of it.
+    fn apply(&self, operation: Operation) -> Self::Future;
+
+    /// The clock that requests which are held back wait on.
+    fn clock(&self) -> &Clock;
+}

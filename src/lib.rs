@@ -53,6 +53,8 @@ mod store;
 mod time;
 mod verdict;
 
+#[cfg(feature = "redis")]
+pub use self::store::{RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
     algorithm::{Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, State, TokenBucket},
     charge::{Charge, Charges, DuplicateKey},

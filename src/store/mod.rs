@@ -5,10 +5,14 @@
 //! it. Both do the same arithmetic and answer alike, to the microsecond.
 
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 
 use std::error::Error;
 
 pub use self::memory::{MemoryStore, MemoryStoreBuilder};
+#[cfg(feature = "redis")]
+pub use self::redis::{RedisStore, RedisStoreBuilder, StoreError};
 use crate::{clock::Clock, decision::Decision, operation::Operation};
 
 /// Keeps what has been used, and decides.

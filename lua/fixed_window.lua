@@ -1,0 +1,83 @@
+-- Fixed window: one count, which starts over with every window. State: start, count.
+-- Rule: limit window anchored (1 or 0).
+
+function algorithms.fixed_window()
+  local function rule()
+    return { limit = number(), window = number(), anchored = number() == 1 }
+  end
+
+  local function parse(text)
+    local start, count = match(text, '^(%d+) (%d+)$')
+    start, count = whole(start), whole(count)
+    if start and count and count > 0 then
+      return { start = start, count = count }
+    end
+  end
+
+  local function load(_, key)
+    local state, garbage = load_string(key, parse)
+    return state or { start = 0, count = 0 }, garbage
+  end
+
+  -- The window in force, and the time by its own reckoning.
+  local function in_force(rule, state)
+    if state.count > 0 and now < state.start + rule.window then
+      return state.start, state.count, max(now, state.start)
+    end
+    local start = rule.anchored and now or floor(now / rule.window) * rule.window
+    return start, 0, now
+  end
+
+  local function peek(rule, state, cost)
+    local limit = rule.limit
+    local start, count, now = in_force(rule, state)
+    local left = start + rule.window - now
+    local outcome, wait = ADMITTED, 0
+    if cost > limit then
+      outcome = IMPOSSIBLE
+    elseif cost > 0 and count + cost > limit then
+      outcome, wait = LIMITED, left
+    else
+      count = count + cost
+    end
+    return verdict(outcome, remaining(limit, count), wait, count == 0 and 0 or left)
+  end
+
+  local function set(state, start, count)
+    state.start, state.count, state.changed = start, count, true
+  end
+
+  local function commit(rule, state, cost)
+    local start, count, now = in_force(rule, state)
+    set(state, start, count + cost)
+    return now, start
+  end
+
+  local function refund(rule, state, mark, cost)
+    local start, count = in_force(rule, state)
+    if count > 0 and start == mark.place then
+      set(state, start, max(0, count - cost))
+    end
+  end
+
+  local function overcharge(rule, state, surplus)
+    local start, count = in_force(rule, state)
+    surplus = bounded_surplus(rule.limit, count, surplus)
+    if surplus > 0 then
+      set(state, start, count + surplus)
+    end
+  end
+
+  local function expires_at(rule, state)
+    return state.count == 0 and 0 or state.start + rule.window
+  end
+
+  local function save(key, state, expires_at)
+    save_string(key, format('%.0f %.0f', state.start, state.count), expires_at)
+  end
+
+  return {
+    rule = rule, load = load, peek = peek, commit = commit, refund = refund, overcharge = overcharge,
+    expires_at = expires_at, save = save,
+  }
+end

@@ -1,0 +1,156 @@
+-- Sliding window log: the time of every admitted request, oldest first, as a list of integers.
+-- Rule: limit window.
+--
+-- A log can be long, so it is never read whole. Its state is what a call needs to know of the list in Redis: its
+-- `size`, how many of the oldest are `gone`, the `newest` that counts, and how many this call has `added` at that time.
+
+function algorithms.sliding_log()
+  local unpack = unpack or table.unpack
+
+  local function rule()
+    return { limit = number(), window = number() }
+  end
+
+  -- As if there were nothing in the list; `stale` remembers that there is.
+  local function forget(state, garbage)
+    state.size, state.gone, state.added, state.newest = 0, 0, 0, nil
+    state.now, state.stale, state.garbage = now, true, garbage
+    return state
+  end
+
+  -- How many of the oldest are gone, in steps that grow; nil when it meets what is no time.
+  local function gone(rule, state)
+    local from, step = 0, 16
+    while true do
+      for i, entry in ipairs(call('LRANGE', state.key, from, from + step - 1)) do
+        local time = whole(entry)
+        if not time then
+          return nil
+        elseif time + rule.window > state.now then
+          return from + i - 1
+        end
+      end
+      from, step = from + step, step * 2
+    end
+  end
+
+  local function look(rule, state)
+    local newest, garbage = read('LINDEX', state.key, -1)
+    if garbage then
+      return forget(state, true)
+    elseif not newest then
+      return state
+    end
+    newest = whole(newest)
+    if not newest then
+      return forget(state, true)
+    elseif newest + rule.window <= now then
+      return forget(state)
+    end
+    state.newest, state.now = newest, max(now, newest)
+    state.size, state.gone = call('LLEN', state.key), gone(rule, state)
+    return state.gone and state or forget(state, true)
+  end
+
+  local function load(rule, key)
+    return look(rule, { key = key, size = 0, gone = 0, added = 0, now = now })
+  end
+
+  local function count(state)
+    return state.size - state.gone + state.added
+  end
+
+  -- The time of the n-th oldest that counts.
+  local function entry(state, n)
+    local index = state.gone + n - 1
+    if index >= state.size then
+      return state.newest
+    end
+    return whole(call('LINDEX', state.key, index))
+  end
+
+  local function peek(rule, state, cost)
+    local limit, count = rule.limit, count(state)
+    local outcome, wait = ADMITTED, 0
+    if cost > limit then
+      outcome = IMPOSSIBLE
+    elseif cost > 0 then
+      local used = count + cost
+      if used <= limit then
+        return verdict(ADMITTED, limit - used, 0, rule.window)
+      end
+      local leaves = entry(state, used - limit)
+      if not leaves then
+        return peek(rule, forget(state, true), cost)
+      end
+      outcome, wait = LIMITED, leaves + rule.window - state.now
+    end
+    local reset_after = count > 0 and state.newest + rule.window - state.now or 0
+    return verdict(outcome, remaining(limit, count), wait, reset_after)
+  end
+
+  local function add(state, units)
+    state.newest, state.added, state.changed = state.now, state.added + units, true
+  end
+
+  local function commit(_, state, cost)
+    add(state, cost)
+    return state.now, 0
+  end
+
+  -- Writes what this call has added.
+  local function push(state)
+    local time = format('%.0f', state.now)
+    while state.added > 0 do
+      local times = {}
+      for i = 1, min(state.added, 1000) do
+        times[i] = time
+      end
+      call('RPUSH', state.key, unpack(times))
+      state.added = state.added - #times
+    end
+  end
+
+  local function drop(state)
+    if state.stale then
+      call('DEL', state.key)
+    elseif state.gone > 0 then
+      call('LTRIM', state.key, state.gone, -1)
+    end
+    state.gone, state.stale = 0, nil
+  end
+
+  local function refund(rule, state, mark, cost)
+    if cost > 0 and count(state) > 0 and mark.at + rule.window > state.now then
+      push(state)
+      if call('LREM', state.key, cost, format('%.0f', mark.at)) > 0 then
+        drop(state)
+        state.size, state.newest, state.now, state.changed = 0, nil, now, true
+        look(rule, state)
+      end
+    end
+  end
+
+  local function overcharge(rule, state, surplus)
+    surplus = bounded_surplus(rule.limit, count(state), surplus)
+    if surplus > 0 then
+      add(state, surplus)
+    end
+  end
+
+  local function expires_at(rule, state)
+    return state.newest and state.newest + rule.window or 0
+  end
+
+  local function save(key, state, expires_at)
+    drop(state)
+    push(state)
+    local unit, milliseconds = lifetime(expires_at)
+    call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, milliseconds)
+  end
+
+  return {
+    rule = rule, load = load, peek = peek, commit = commit, refund = refund, overcharge = overcharge,
+    expires_at = expires_at, save = save,
+  }
+end

@@ -1,0 +1,230 @@
+//! Settings of a Redis store.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use deadpool_redis::{
+    Manager, Pool, Runtime,
+    redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisResult, io::tcp::TcpSettings},
+};
+
+use super::{RedisStore, Shared, call::Prefix, error::StoreError, lane::Lanes};
+use crate::{clock::Clock, invalid::Invalid};
+
+/// How long a connection may take to be made. Requests wait no longer than their deadline for it.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// Settings of a [`RedisStore`].
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::RedisStore;
+///
+/// # fn main() -> Result<(), tollgate::StoreError> {
+/// let store = RedisStore::builder()
+///     .url("redis://127.0.0.1:6379")
+///     .username("limiter")
+///     .password("secret")
+///     .database(2)
+///     .prefix("shop")
+///     .deadline(Duration::from_millis(20))
+///     .build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RedisStoreBuilder {
+    address: Address,
+    username: Option<String>,
+    password: Option<String>,
+    database: Option<u32>,
+    pool_size: usize,
+    prefix: String,
+    deadline: Duration,
+    clock: Option<Clock>,
+}
+
+#[derive(Clone)]
+enum Address {
+    Url(String),
+    Info(Box<ConnectionInfo>),
+}
+
+impl RedisStoreBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            address: Address::Url("redis://127.0.0.1:6379".into()),
+            username: None,
+            password: None,
+            database: None,
+            pool_size: 2,
+            prefix: "rate_limit".into(),
+            deadline: Duration::from_millis(100),
+            clock: None,
+        }
+    }
+
+    /// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, or `redis+unix://`.
+    #[must_use]
+    pub fn url(mut self, url: &str) -> Self {
+        self.address = Address::Url(url.into());
+        self
+    }
+
+    /// Where Redis is and how to get in, in redis-rs's own words: TLS certificates, TCP settings and all.
+    #[must_use]
+    pub fn connection_info(mut self, info: ConnectionInfo) -> Self {
+        self.address = Address::Info(Box::new(info));
+        self
+    }
+
+    /// The user to log in as, instead of the address's.
+    #[must_use]
+    pub fn username(mut self, username: impl Into<String>) -> Self {
+        self.username = Some(username.into());
+        self
+    }
+
+    /// The password to log in with, instead of the address's.
+    #[must_use]
+    pub fn password(mut self, password: impl Into<String>) -> Self {
+        self.password = Some(password.into());
+        self
+    }
+
+    /// The database to use, instead of the address's.
+    #[must_use]
+    pub fn database(mut self, database: u32) -> Self {
+        self.database = Some(database);
+        self
+    }
+
+    /// How many connections to share, 2 by default. One carries many calls at a time.
+    #[must_use]
+    pub fn pool_size(mut self, pool_size: usize) -> Self {
+        self.pool_size = pool_size;
+        self
+    }
+
+    /// What every key begins with, `rate_limit` by default. Stores of different prefixes know nothing of each other.
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// The longest a call may take in all, 100 ms by default, waiting for a connection included.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Names the time of every call by this clock, instead of leaving it to Redis. For tests: nodes whose clocks
+    /// differ do not agree on a limit, and Redis then keeps keys for an hour at least.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Into<Clock>) -> Self {
+        self.clock = Some(clock.into());
+        self
+    }
+
+    /// The store, which does not connect yet; or what is wrong with the settings.
+    pub fn build(self) -> Result<RedisStore, StoreError> {
+        self.check_settings().map_err(StoreError::Setting)?;
+        let info = self.info()?;
+        let address: Arc<str> = info.addr().to_string().into();
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECTING))
+            .set_response_timeout(None);
+        let manager = Manager::new_with_config(info, config).map_err(|error| self.bad_address(error))?;
+        let pool = Pool::builder(manager).max_size(self.pool_size).runtime(Runtime::Tokio1);
+        let pool = pool
+            .build()
+            .expect("a pool without timeouts needs nothing that could be missing");
+        Ok(RedisStore(Arc::new(Shared {
+            lanes: Lanes::new(address, pool, self.pool_size),
+            prefix: Prefix(self.prefix.into()),
+            deadline: self.deadline,
+            named_time: self.clock.is_some(),
+            clock: self.clock.unwrap_or_default(),
+        })))
+    }
+
+    fn check_settings(&self) -> Result<(), Invalid> {
+        if self.pool_size == 0 {
+            return Err(Invalid::new("pool_size", self.pool_size, "be at least 1"));
+        }
+        if self.deadline.is_zero() {
+            return Err(Invalid::new("deadline", "0", "be longer than nothing"));
+        }
+        let printable = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
+        if self.prefix.is_empty() || self.prefix.len() > 64 || !self.prefix.bytes().all(printable) {
+            let must = "be 1 to 64 printable ASCII characters other than braces and blanks";
+            return Err(Invalid::new("prefix", format_args!("{:?}", self.prefix), must));
+        }
+        Ok(())
+    }
+
+    fn info(&self) -> Result<ConnectionInfo, StoreError> {
+        let info = match &self.address {
+            // Small writes that wait for an answer each: nothing is gained by holding them back.
+            Address::Url(url) => into_info(url)
+                .map_err(|error| self.bad_address(error))?
+                .set_tcp_settings(TcpSettings::default().set_nodelay(true)),
+            Address::Info(info) => (**info).clone(),
+        };
+        let mut login = info.redis_settings().clone();
+        if login.lib_name().is_none() {
+            login = login.set_lib_name("tollgate", env!("CARGO_PKG_VERSION"));
+        }
+        if let Some(username) = &self.username {
+            login = login.set_username(username);
+        }
+        if let Some(password) = &self.password {
+            login = login.set_password(password);
+        }
+        if let Some(database) = self.database {
+            login = login.set_db(database.into());
+        }
+        Ok(info.set_redis_settings(login))
+    }
+
+    fn bad_address(&self, error: deadpool_redis::redis::RedisError) -> StoreError {
+        let url = match &self.address {
+            Address::Url(url) => without_password(url),
+            Address::Info(info) => info.addr().to_string(),
+        };
+        StoreError::Address {
+            url,
+            source: Arc::new(error),
+        }
+    }
+}
+
+fn into_info(url: &str) -> RedisResult<ConnectionInfo> {
+    url.into_connection_info()
+}
+
+/// An address as it may be shown: whatever stands before an `@` could be a password.
+fn without_password(url: &str) -> String {
+    match (url.find("://"), url.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme + 3 < at => format!("{}***{}", &url[..scheme + 3], &url[at..]),
+        (None, Some(at)) => format!("***{}", &url[at..]),
+        _ => url.into(),
+    }
+}
+
+impl fmt::Debug for RedisStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = match &self.address {
+            Address::Url(url) => without_password(url),
+            Address::Info(info) => info.addr().to_string(),
+        };
+        f.debug_struct("RedisStoreBuilder")
+            .field("address", &address)
+            .field("pool_size", &self.pool_size)
+            .field("prefix", &self.prefix)
+            .field("deadline", &self.deadline)
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a Redis store could not be built, or could not decide.
+
+use std::{error, fmt, sync::Arc, time::Duration};
+
+use deadpool_redis::redis::RedisError;
+
+use crate::invalid::Invalid;
+
+/// Why a [`RedisStore`](crate::RedisStore) could not be built, or could not decide.
+///
+/// Its words tell what to do about it, and never hold a password.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// An address that is none.
+    Address {
+        /// The address, without what may be a password.
+        url: String,
+        /// Why it will not do.
+        source: Arc<RedisError>,
+    },
+    /// A setting that cannot work.
+    Setting(Invalid),
+    /// No connection could be made, or it was lost before the answer came.
+    Connection {
+        /// Which Redis.
+        address: Arc<str>,
+        /// What happened.
+        source: Arc<RedisError>,
+    },
+    /// No answer came in time. Whether anything was charged is unknown.
+    Deadline {
+        /// Which Redis.
+        address: Arc<str>,
+        /// How long it was waited for.
+        deadline: Duration,
+    },
+    /// Redis answered that it will not.
+    Refused {
+        /// Which Redis.
+        address: Arc<str>,
+        /// What it said.
+        source: Arc<RedisError>,
+    },
+    /// Redis answered something that the program never says.
+    Reply {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    pub(super) fn reply(reason: impl Into<String>) -> Self {
+        Self::Reply { reason: reason.into() }
+    }
+
+    pub(super) fn of(address: &Arc<str>, source: RedisError) -> Self {
+        let (address, lost) = (Arc::clone(address), source.is_io_error());
+        let source = Arc::new(source);
+        match lost {
+            true => Self::Connection { address, source },
+            false => Self::Refused { address, source },
+        }
+    }
+}
+
+/// What to do about what Redis said.
+fn advice(source: &RedisError) -> &'static str {
+    match source.code().unwrap_or_default() {
+        "NOAUTH" => "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)",
+        "WRONGPASS" => "; check the user name and the password",
+        "NOPERM" => {
+            "; allow the user EVALSHA, SCRIPT, TIME, GET, SET, DEL, the list commands and PEXPIREAT on our keys"
+        }
+        "READONLY" => "; this is a replica: connect to the primary",
+        "OOM" => "; Redis is out of memory: raise maxmemory",
+        "BUSY" => "; another script is keeping Redis from answering",
+        _ if source.to_string().contains("AuthenticationFailed") => "; check the user name and the password",
+        _ => "",
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address { url, source } => write!(
+                f,
+                "url = {url:?}: {source}; it must be like redis://HOST:PORT (rediss:// needs the feature `tls`)"
+            ),
+            Self::Setting(invalid) => invalid.fmt(f),
+            Self::Connection { address, source } => {
+                write!(
+                    f,
+                    "no connection to Redis at {address}: {source}; is it running, and is this its address?"
+                )
+            }
+            Self::Deadline { address, deadline } => {
+                write!(f, "Redis at {address} did not answer within {deadline:?}")
+            }
+            Self::Refused { address, source } => {
+                write!(f, "Redis at {address} refused: {source}{}", advice(source))
+            }
+            Self::Reply { reason } => write!(f, "Redis gave an answer that is not tollgate's: {reason}"),
+        }
+    }
+}
+
+impl error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Address { source, .. } | Self::Connection { source, .. } | Self::Refused { source, .. } => {
+                Some(&**source)
+            }
+            Self::Setting(invalid) => Some(invalid),
+            Self::Deadline { .. } | Self::Reply { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What the tests share: a Redis of their own, and both stores on one clock.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+
+pub mod redis;
+pub mod rules;
+pub mod stores;

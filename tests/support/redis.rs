@@ -1,0 +1,97 @@
+//! A real redis-server on a free port, which ends with its owner, however that ends.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+};
+
+/// Kills the server as soon as standard input closes: on drop, on a panic, and when the test process is killed.
+const WATCHED: &str =
+    r#""$@" </dev/null & server=$!; exec >&-; cat >/dev/null; kill -9 $server 2>/dev/null; wait $server"#;
+
+pub struct RedisServer {
+    watchdog: Child,
+    port: u16,
+}
+
+impl RedisServer {
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With settings as redis-server takes them on its command line.
+    pub fn start_with(settings: &[&str]) -> Self {
+        let installed = Command::new("redis-server").arg("--version").output();
+        assert!(
+            installed.is_ok(),
+            "no redis-server on the PATH: install it (Debian: apt-get install redis-server)"
+        );
+        loop {
+            let port = free_port();
+            // Another process can take the port before Redis does: then it is tried on another one.
+            if let Some(watchdog) = launch(port, settings) {
+                return Self { watchdog, port };
+            }
+        }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// A plain client, to look at what the store left behind.
+    pub fn client(&self) -> deadpool_redis::redis::Connection {
+        let client = deadpool_redis::redis::Client::open(self.url()).unwrap();
+        client.get_connection().unwrap()
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        drop(self.watchdog.stdin.take());
+        self.watchdog.wait().ok();
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn launch(port: u16, settings: &[&str]) -> Option<Child> {
+    let mut command = Command::new("sh");
+    command.args(["-c", WATCHED, "sh", "redis-server", "--port", &port.to_string()]);
+    command
+        .args(["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"])
+        .args(settings);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while log.read_line(&mut line).unwrap() > 0 {
+        if line.contains("Ready to accept connections") {
+            // Whoever stops reading a pipe stops its writer.
+            std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+            return Some(child);
+        }
+        if line.contains("Address already in use") {
+            break;
+        }
+        line.clear();
+    }
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    if line.contains("Address already in use") {
+        return None;
+    }
+    panic!("redis-server did not start with {settings:?}");
+}

@@ -71,7 +71,7 @@ local function bucket(leaky)
     else
       state.backlog, state.unit, state.last = backlog, rule.unit, now
     end
-    state.changed = true
+    state.changed = rule
   end
 
   local function commit(rule, state, cost)

@@ -57,7 +57,6 @@ function operations.acquire(charges)
       if not admitted then
         verdict = rule.algorithm.peek(rule, state, 0)
       elseif tier.cost > 0 then
-        state.rule = rule
         at, place = rule.algorithm.commit(rule, state, tier.cost)
       end
     end
@@ -71,7 +70,6 @@ function operations.settle(charges)
     local key, rule = number(), rules[number()]
     local cost, mark, to = number(), { at = number(), place = number(), unit = number() }, number()
     local state = state_of(key, rule)
-    state.rule = rule
     if to < cost then
       rule.algorithm.refund(rule, state, mark, cost - to)
     elseif to > cost then
@@ -100,12 +98,13 @@ for _ = 1, number() do
 end
 
 for key, state in pairs(states) do
-  if state.changed then
-    local expires_at = state.rule.algorithm.expires_at(state.rule, state)
+  local rule = state.changed
+  if rule then
+    local expires_at = rule.algorithm.expires_at(rule, state)
     if expires_at <= now then
       call('DEL', KEYS[key])
     else
-      state.rule.algorithm.save(KEYS[key], state, expires_at)
+      rule.algorithm.save(KEYS[key], state, expires_at)
     end
   end
   if state.garbage then

@@ -43,20 +43,20 @@ function algorithms.fixed_window()
     return verdict(outcome, remaining(limit, count), wait, count == 0 and 0 or left)
   end
 
-  local function set(state, start, count)
-    state.start, state.count, state.changed = start, count, true
+  local function set(rule, state, start, count)
+    state.start, state.count, state.changed = start, count, rule
   end
 
   local function commit(rule, state, cost)
     local start, count, now = in_force(rule, state)
-    set(state, start, count + cost)
+    set(rule, state, start, count + cost)
     return now, start
   end
 
   local function refund(rule, state, mark, cost)
     local start, count = in_force(rule, state)
     if count > 0 and start == mark.place then
-      set(state, start, max(0, count - cost))
+      set(rule, state, start, max(0, count - cost))
     end
   end
 
@@ -64,7 +64,7 @@ function algorithms.fixed_window()
     local start, count = in_force(rule, state)
     surplus = bounded_surplus(rule.limit, count, surplus)
     if surplus > 0 then
-      set(state, start, count + surplus)
+      set(rule, state, start, count + surplus)
     end
   end
 

@@ -10,7 +10,7 @@ function algorithms.sliding_counter()
     local state, garbage = load_string(key, function(text)
       local counts = {}
       local newest = whole(match(text, '^(%d+) %d'))
-      if not newest or not find(text, '^%d+[ %d]+$') then
+      if not newest or not find(text, '^[%d ]+%d$') or find(text, '  ', 1, true) then
         return nil
       end
       for digits in string.gmatch(text, ' (%d+)') do
@@ -33,7 +33,7 @@ function algorithms.sliding_counter()
   end
 
   -- Drops the zeros at both ends, and with them the state when nothing is left.
-  local function trim(state)
+  local function trim(rule, state)
     local counts = state.counts
     while counts[#counts] == 0 do
       counts[#counts] = nil
@@ -45,7 +45,7 @@ function algorithms.sliding_counter()
     if #counts == 0 then
       state.newest = 0
     end
-    state.changed = true
+    state.changed = rule
   end
 
   -- Where now falls in a state: which sub-window, how many after its newest, and how far into it.
@@ -80,10 +80,7 @@ function algorithms.sliding_counter()
       return start
     end
     local guess = floor(rule.width - (room + 1) * rule.width / leaving)
-    local elapsed = min(max(guess, start), rule.width)
-    while elapsed > start and weighted(rule, leaving, elapsed - 1) <= room do
-      elapsed = elapsed - 1
-    end
+    local elapsed = max(guess, start)
     while elapsed < rule.width and weighted(rule, leaving, elapsed) > room do
       elapsed = elapsed + 1
     end
@@ -137,7 +134,7 @@ function algorithms.sliding_counter()
     end
     counts[1] = counts[1] + units
     state.newest, state.counts = moment.index, counts
-    trim(state)
+    trim(rule, state)
   end
 
   local function commit(rule, state, cost)
@@ -152,7 +149,7 @@ function algorithms.sliding_counter()
     local count = state.counts[position]
     if tracked and count then
       state.counts[position] = max(0, count - cost)
-      trim(state)
+      trim(rule, state)
     end
   end
 

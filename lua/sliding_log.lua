@@ -89,64 +89,63 @@ function algorithms.sliding_log()
     return verdict(outcome, remaining(limit, count), wait, reset_after)
   end
 
-  local function add(state, units)
-    state.newest, state.added, state.changed = state.now, state.added + units, true
+  local function add(rule, state, units)
+    state.newest, state.added, state.changed = state.now, state.added + units, rule
   end
 
-  local function commit(_, state, cost)
-    add(state, cost)
+  local function commit(rule, state, cost)
+    add(rule, state, cost)
     return state.now, 0
-  end
-
-  -- Writes what this call has added.
-  local function push(state)
-    local time = format('%.0f', state.now)
-    while state.added > 0 do
-      local times = {}
-      for i = 1, min(state.added, 1000) do
-        times[i] = time
-      end
-      call('RPUSH', state.key, unpack(times))
-      state.added = state.added - #times
-    end
-  end
-
-  local function drop(state)
-    if state.stale then
-      call('DEL', state.key)
-    elseif state.gone > 0 then
-      call('LTRIM', state.key, state.gone, -1)
-    end
-    state.gone, state.stale = 0, nil
-  end
-
-  local function refund(rule, state, mark, cost)
-    if cost > 0 and count(state) > 0 and mark.at + rule.window > state.now then
-      push(state)
-      if call('LREM', state.key, cost, format('%.0f', mark.at)) > 0 then
-        drop(state)
-        state.size, state.newest, state.now, state.changed = 0, nil, now, true
-        look(rule, state)
-      end
-    end
-  end
-
-  local function overcharge(rule, state, surplus)
-    surplus = bounded_surplus(rule.limit, count(state), surplus)
-    if surplus > 0 then
-      add(state, surplus)
-    end
   end
 
   local function expires_at(rule, state)
     return state.newest and state.newest + rule.window or 0
   end
 
+  -- Brings the list up to date: drops what is gone, and pushes what this call has added.
   local function save(key, state, expires_at)
-    drop(state)
-    push(state)
+    local size = count(state)
+    if state.stale then
+      call('DEL', key)
+    elseif state.gone > 0 then
+      call('LTRIM', key, state.gone, -1)
+    end
+    local time = format('%.0f', state.now)
+    while state.added > 0 do
+      local times = {}
+      for i = 1, min(state.added, 1000) do
+        times[i] = time
+      end
+      call('RPUSH', key, unpack(times))
+      state.added = state.added - #times
+    end
+    state.size, state.gone, state.stale = size, 0, nil
     local unit, milliseconds = lifetime(expires_at)
     call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, milliseconds)
+  end
+
+  -- Which entries to remove is Redis's to find, so the list is brought up to date before and looked at again after.
+  local function refund(rule, state, mark, cost)
+    if cost == 0 or count(state) == 0 or mark.at + rule.window <= state.now then
+      return
+    end
+    if state.added > 0 then
+      save(state.key, state, expires_at(rule, state))
+    end
+    if call('LREM', state.key, cost, format('%.0f', mark.at)) > 0 then
+      if state.gone > 0 then
+        call('LTRIM', state.key, state.gone, -1)
+      end
+      state.size, state.gone, state.newest, state.now, state.changed = 0, 0, nil, now, rule
+      look(rule, state)
+    end
+  end
+
+  local function overcharge(rule, state, surplus)
+    surplus = bounded_surplus(rule.limit, count(state), surplus)
+    if surplus > 0 then
+      add(rule, state, surplus)
+    end
   end
 
   return {

@@ -70,3 +70,11 @@ pub use self::{
     time::{END_OF_TIME, Micros},
     verdict::{Outcome, Verdict},
 };
+/// redis-rs, in the version whose types [`RedisStoreBuilder::connection_info`] takes.
+#[cfg(feature = "redis")]
+pub use deadpool_redis::redis;
+
+/// The README's examples run too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

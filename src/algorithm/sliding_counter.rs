@@ -167,12 +167,10 @@ impl SlidingCounter {
         if leaving <= room {
             return start;
         }
+        // Rounded down, and wrong by less than a microsecond: it may be early and is corrected, but it is never late.
         let width = self.width as f64;
         let guess = (width - (room + 1) as f64 * width / leaving as f64).floor() as Micros;
-        let mut elapsed = guess.clamp(start, self.width);
-        while elapsed > start && self.weighted(leaving, elapsed - 1) <= room {
-            elapsed -= 1;
-        }
+        let mut elapsed = guess.max(start);
         while elapsed < self.width && self.weighted(leaving, elapsed) > room {
             elapsed += 1;
         }

@@ -36,7 +36,12 @@ impl TokenBucket {
 
     /// A bucket that refills by the quota and holds one quota's worth, unless that is too much to be counted exactly.
     pub fn try_new(quota: Quota) -> Result<Self, Invalid> {
-        let bucket = Bucket::new(quota, quota.limit())?;
+        Self::try_with_capacity(quota, quota.limit())
+    }
+
+    /// A bucket of another capacity from the start, where the quota's own limit would be too much.
+    pub fn try_with_capacity(quota: Quota, capacity: u32) -> Result<Self, Invalid> {
+        let bucket = Bucket::new(quota, capacity)?;
         Ok(Self { bucket })
     }
 

@@ -4,6 +4,12 @@ use std::{
     io::{BufRead, BufReader},
     net::TcpListener,
     process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use tollgate::{
+    RedisStore, RedisStoreBuilder,
+    redis::{Client, Connection, FromRedisValue, cmd},
 };
 
 /// Kills the server as soon as standard input closes: on drop, on a panic, and when the test process is killed.
@@ -20,7 +26,7 @@ impl RedisServer {
         Self::start_with(&[])
     }
 
-    /// With settings as redis-server takes them on its command line.
+    /// With settings as redis-server takes them on its command line; `{port}` in them is the server's port.
     pub fn start_with(settings: &[&str]) -> Self {
         let installed = Command::new("redis-server").arg("--version").output();
         assert!(
@@ -44,11 +50,29 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// A plain client, to look at what the store left behind.
-    pub fn client(&self) -> deadpool_redis::redis::Connection {
-        let client = deadpool_redis::redis::Client::open(self.url()).unwrap();
-        client.get_connection().unwrap()
+    /// A store at this server. The machine may be busy, and hardly a test is about the deadline.
+    pub fn store(&self) -> RedisStoreBuilder {
+        RedisStore::builder().url(&self.url()).deadline(Duration::from_secs(30))
     }
+
+    /// A plain client, to look at what the store left behind.
+    pub fn client(&self) -> Connection {
+        Client::open(self.url()).unwrap().get_connection().unwrap()
+    }
+}
+
+/// Sends a command as one would type it.
+pub fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str) -> T {
+    let mut words = command.split_whitespace();
+    let name = words.next().unwrap();
+    cmd(name).arg(words.collect::<Vec<_>>()).query(redis).unwrap()
+}
+
+/// Every key there is, in order.
+pub fn keys(redis: &mut Connection) -> Vec<String> {
+    let mut keys: Vec<String> = ask(redis, "KEYS *");
+    keys.sort();
+    keys
 }
 
 impl Drop for RedisServer {
@@ -68,7 +92,11 @@ fn launch(port: u16, settings: &[&str]) -> Option<Child> {
     command.args(["-c", WATCHED, "sh", "redis-server", "--port", &port.to_string()]);
     command
         .args(["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"])
-        .args(settings);
+        .args(
+            settings
+                .iter()
+                .map(|setting| setting.replace("{port}", &port.to_string())),
+        );
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,7 +1,5 @@
 //! Both stores, told the same time and asked the same things.
 
-use std::time::Duration;
-
 use tollgate::{Decision, ManualClock, MemoryStore, Micros, Operation, RedisStore, Store};
 
 use super::redis::RedisServer;
@@ -10,7 +8,7 @@ use super::redis::RedisServer;
 #[derive(Clone)]
 pub enum AnyStore {
     Memory(MemoryStore, ManualClock),
-    Redis(RedisStore, ManualClock),
+    Redis(RedisStore, Option<ManualClock>),
 }
 
 impl AnyStore {
@@ -21,10 +19,13 @@ impl AnyStore {
 
     pub fn redis(server: &RedisServer, prefix: &str) -> Self {
         let clock = ManualClock::at(0);
-        let builder = RedisStore::builder().url(&server.url()).prefix(prefix);
-        // The machine may be busy, and no test here is about the deadline.
-        let builder = builder.deadline(Duration::from_secs(30)).clock(clock.clone());
-        Self::Redis(builder.build().unwrap(), clock)
+        let store = server.store().prefix(prefix).clock(clock.clone()).build();
+        Self::Redis(store.unwrap(), Some(clock))
+    }
+
+    /// Deaf to what time it is told.
+    pub fn redis_on_its_own_clock(server: &RedisServer) -> Self {
+        Self::Redis(server.store().build().unwrap(), None)
     }
 
     pub fn name(&self) -> &'static str {
@@ -41,7 +42,7 @@ impl AnyStore {
                 store.apply(operation).await.unwrap()
             }
             Self::Redis(store, clock) => {
-                clock.set(now);
+                clock.iter().for_each(|clock| clock.set(now));
                 store.apply(operation).await.unwrap()
             }
         }

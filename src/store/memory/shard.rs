@@ -87,9 +87,10 @@ impl Shard {
             Ok(mut place) => {
                 let entry = place.get_mut();
                 entry.limit.follow(limit);
+                let before = entry.expires_at();
                 let result = change(limit.rule(), &mut entry.state);
                 let expires_at = entry.expires_at();
-                if expires_at <= now {
+                if expires_at <= now && expires_at != before {
                     place.remove();
                 } else if expires_at < entry.due {
                     entry.due = expires_at;

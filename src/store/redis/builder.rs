@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use deadpool_redis::{
     Manager, Pool, Runtime,
-    redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisResult, io::tcp::TcpSettings},
+    redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisResult},
 };
 
 use super::{RedisStore, Shared, call::Prefix, error::StoreError, lane::Lanes};
@@ -71,6 +71,21 @@ impl RedisStoreBuilder {
     }
 
     /// Where Redis is and how to get in, in redis-rs's own words: TLS certificates, TCP settings and all.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "tls")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use tollgate::{RedisStore, redis};
+    ///
+    /// let root_cert = Some(std::fs::read("ca.pem")?);
+    /// let certificates = redis::TlsCertificates { client_tls: None, root_cert };
+    /// let client = redis::Client::build_with_tls("rediss://cache.internal:6380", certificates)?;
+    /// let store = RedisStore::builder().connection_info(client.get_connection_info().clone()).build()?;
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(feature = "tls"))]
+    /// # fn main() {}
+    /// ```
     #[must_use]
     pub fn connection_info(mut self, info: ConnectionInfo) -> Self {
         self.address = Address::Info(Box::new(info));
@@ -166,12 +181,16 @@ impl RedisStoreBuilder {
 
     fn info(&self) -> Result<ConnectionInfo, StoreError> {
         let info = match &self.address {
-            // Small writes that wait for an answer each: nothing is gained by holding them back.
-            Address::Url(url) => into_info(url)
-                .map_err(|error| self.bad_address(error))?
-                .set_tcp_settings(TcpSettings::default().set_nodelay(true)),
+            Address::Url(url) => into_info(url).map_err(|error| self.bad_address(error))?,
             Address::Info(info) => (**info).clone(),
         };
+        // Small writes that wait for an answer each: nothing is gained by holding them back.
+        let tcp = info.tcp_settings().clone().set_nodelay(true);
+        let info = info.set_tcp_settings(tcp);
+        Ok(info.clone().set_redis_settings(self.login(&info)?))
+    }
+
+    fn login(&self, info: &ConnectionInfo) -> Result<RedisConnectionInfo, StoreError> {
         let mut login = info.redis_settings().clone();
         if login.lib_name().is_none() {
             login = login.set_lib_name("tollgate", env!("CARGO_PKG_VERSION"));
@@ -185,7 +204,14 @@ impl RedisStoreBuilder {
         if let Some(database) = self.database {
             login = login.set_db(database.into());
         }
-        Ok(info.set_redis_settings(login))
+        // redis-rs would log nobody in, and the default user would do the work.
+        match (login.username(), login.password()) {
+            (Some(name), None) => {
+                let invalid = Invalid::new("username", format_args!("{name:?}"), "come with a password");
+                Err(StoreError::Setting(invalid))
+            }
+            _ => Ok(login),
+        }
     }
 
     fn bad_address(&self, error: deadpool_redis::redis::RedisError) -> StoreError {
@@ -204,12 +230,18 @@ fn into_info(url: &str) -> RedisResult<ConnectionInfo> {
     url.into_connection_info()
 }
 
-/// An address as it may be shown: whatever stands before an `@` could be a password.
+/// An address as it may be shown: without whatever could be a password, wherever it stands.
 fn without_password(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme + 3 < at => format!("{}***{}", &url[..scheme + 3], &url[at..]),
-        (None, Some(at)) => format!("***{}", &url[at..]),
-        _ => url.into(),
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let place = place.split_once('?').map_or(place, |(place, _)| place);
+    // Without a host, what stands where the port would is a password that lost its `@`.
+    let (host, port) = place.split_once(':').unwrap_or((place, ""));
+    let place = if host.is_empty() && !port.is_empty() { "" } else { place };
+    let hidden = if place.len() == rest.len() { "" } else { "***" };
+    match scheme {
+        "" => format!("{hidden}{place}"),
+        _ => format!("{scheme}://{hidden}{place}"),
     }
 }
 

@@ -64,20 +64,40 @@ impl StoreError {
     }
 }
 
+/// What to do about a connection that cannot be made.
+fn connection_advice(source: &RedisError) -> &'static str {
+    match source.to_string().contains("certificate") {
+        true => "trust its issuer, or give its root certificate with builder().connection_info(..)",
+        false => "is it running, and is this its address?",
+    }
+}
+
 /// What to do about what Redis said.
 fn advice(source: &RedisError) -> &'static str {
+    const PASSWORD: &str = "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)";
+    const LOGIN: &str = "; check the user name and the password";
+    const PERMISSION: &str = "; allow the user the commands that lua/README.md lists, on our keys";
     match source.code().unwrap_or_default() {
-        "NOAUTH" => "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)",
-        "WRONGPASS" => "; check the user name and the password",
-        "NOPERM" => {
-            "; allow the user EVALSHA, SCRIPT, TIME, GET, SET, DEL, the list commands and PEXPIREAT on our keys"
-        }
-        "READONLY" => "; this is a replica: connect to the primary",
-        "OOM" => "; Redis is out of memory: raise maxmemory",
-        "BUSY" => "; another script is keeping Redis from answering",
-        _ if source.to_string().contains("AuthenticationFailed") => "; check the user name and the password",
-        _ => "",
+        "NOAUTH" => return PASSWORD,
+        "WRONGPASS" => return LOGIN,
+        "NOPERM" => return PERMISSION,
+        "READONLY" => return "; this is a replica: connect to the primary",
+        "OOM" => return "; Redis is out of memory: raise maxmemory",
+        "BUSY" => return "; another script is keeping Redis from answering",
+        _ => {}
     }
+    // What has no code of its own is known by its words.
+    let said = source.to_string();
+    let known = [
+        ("unauthenticated", PASSWORD),
+        ("Authentication required", PASSWORD),
+        ("AuthenticationFailed", LOGIN),
+        ("can't run this command", PERMISSION),
+    ];
+    known
+        .iter()
+        .find(|(words, _)| said.contains(words))
+        .map_or("", |(_, advice)| advice)
 }
 
 impl fmt::Display for StoreError {
@@ -89,10 +109,8 @@ impl fmt::Display for StoreError {
             ),
             Self::Setting(invalid) => invalid.fmt(f),
             Self::Connection { address, source } => {
-                write!(
-                    f,
-                    "no connection to Redis at {address}: {source}; is it running, and is this its address?"
-                )
+                let advice = connection_advice(source);
+                write!(f, "no connection to Redis at {address}: {source}; {advice}")
             }
             Self::Deadline { address, deadline } => {
                 write!(f, "Redis at {address} did not answer within {deadline:?}")

@@ -1,0 +1,270 @@
+//! What cannot be built, and in which words it is refused: as an error, and as a panic.
+
+use std::{
+    any::Any,
+    error::Error,
+    fmt::Debug,
+    panic::{UnwindSafe, catch_unwind},
+    time::Duration,
+};
+
+use tollgate::{
+    Algorithm, Charge, Charges, FixedWindow, Invalid, Key, LeakyBucket, Limit, MemoryStore, Quota, SlidingCounter,
+    SlidingLog, TokenBucket,
+};
+
+const TEN_YEARS: Duration = Duration::from_secs(315_360_000);
+const NANO: Duration = Duration::from_nanos(1);
+
+fn words(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(words) => *words,
+        Err(panic) => (*panic.downcast::<&str>().unwrap()).into(),
+    }
+}
+
+/// Both twins refuse: the one returns the error, the other panics with its words.
+#[track_caller]
+fn refused<T: Debug>(returns: Result<T, Invalid>, panics: impl FnOnce() -> T + UnwindSafe, text: &str) {
+    let error = returns.unwrap_err();
+    assert_eq!(error.to_string(), text);
+    let (field, rest) = text.split_once(" = ").unwrap();
+    let (value, _) = rest.rsplit_once(": it must ").unwrap();
+    assert_eq!((error.field(), error.value()), (field, value));
+    assert!(error.source().is_none());
+    assert_eq!(words(catch_unwind(panics).unwrap_err()), text);
+}
+
+/// Both twins accept, and agree.
+#[track_caller]
+fn accepted<T: Debug + PartialEq>(returns: Result<T, Invalid>, panics: impl FnOnce() -> T) {
+    assert_eq!(returns.unwrap(), panics());
+}
+
+#[test]
+fn a_limit_of_nothing() {
+    let text = "limit = 0: it must be from 1 to 4294967295";
+    refused(Quota::try_per_second(0), || Quota::per_second(0), text);
+    refused(Quota::try_per_minute(0), || Quota::per_minute(0), text);
+    refused(Quota::try_per_hour(0), || Quota::per_hour(0), text);
+    refused(Quota::try_per_day(0), || Quota::per_day(0), text);
+    refused(Quota::try_new(0, TEN_YEARS), || Quota::new(0, TEN_YEARS), text);
+    for limit in [1, u32::MAX] {
+        accepted(Quota::try_per_second(limit), || Quota::per_second(limit));
+        accepted(Quota::try_per_minute(limit), || Quota::per_minute(limit));
+        accepted(Quota::try_per_hour(limit), || Quota::per_hour(limit));
+        accepted(Quota::try_per_day(limit), || Quota::per_day(limit));
+    }
+}
+
+#[test]
+fn a_window_too_short_or_too_long() {
+    let cases = [
+        (Duration::ZERO, "0ns"),
+        (TEN_YEARS + NANO, "315360000.000000001s"),
+        (Duration::MAX, "18446744073709551615.999999999s"),
+    ];
+    for (window, value) in cases {
+        let text = format!("window = {value}: it must be from 1 microsecond to 10 years (315360000 s)");
+        refused(Quota::try_new(1, window), || Quota::new(1, window), &text);
+    }
+    for window in [Duration::from_micros(1), TEN_YEARS] {
+        accepted(Quota::try_new(1, window), || Quota::new(1, window));
+        assert_eq!(Quota::new(1, window).window(), window);
+    }
+}
+
+/// Both buckets refuse the capacity alike.
+#[track_caller]
+fn capacity_refused(quota: Quota, capacity: u32, must: &str) {
+    let (token, leaky) = (TokenBucket::new(quota), LeakyBucket::new(quota));
+    let text = format!("capacity = {capacity}: it must {must}");
+    refused(token.try_capacity(capacity), || token.capacity(capacity), &text);
+    refused(leaky.try_capacity(capacity), || leaky.capacity(capacity), &text);
+}
+
+#[track_caller]
+fn capacity_accepted(quota: Quota, capacity: u32) {
+    let (token, leaky) = (TokenBucket::new(quota), LeakyBucket::new(quota));
+    accepted(token.try_capacity(capacity), || token.capacity(capacity));
+    accepted(leaky.try_capacity(capacity), || leaky.capacity(capacity));
+    let rules = [token.capacity(capacity).rule(), leaky.capacity(capacity).rule()];
+    assert_eq!(rules.map(|rule| rule.capacity()), [capacity; 2]);
+}
+
+#[test]
+fn a_capacity_of_nothing() {
+    capacity_refused(Quota::per_second(1), 0, "be from 1 to 4294967295");
+    capacity_accepted(Quota::per_second(1), 1);
+}
+
+#[test]
+fn a_capacity_too_large_to_be_exact() {
+    let ten_years = |limit| Quota::new(limit, TEN_YEARS);
+    let cases = [
+        (Quota::per_minute(7), 75_059_993, "7 per 60s"),
+        (Quota::per_hour(1000), 1_250_999_896, "1000 per 3600s"),
+        (Quota::per_day(1), 52_124, "1 per 86400s"),
+        (Quota::per_day(49_999), 52_124, "49999 per 86400s"),
+        (ten_years(1), 14, "1 per 315360000s"),
+        (ten_years(14), 28, "14 per 315360000s"),
+    ];
+    for (quota, largest, limit) in cases {
+        let must = format!("be at most {largest} for a limit of {limit}");
+        capacity_accepted(quota, largest);
+        capacity_refused(quota, largest + 1, &must);
+        capacity_refused(quota, u32::MAX, &must);
+    }
+    capacity_accepted(Quota::per_second(1), u32::MAX);
+}
+
+#[test]
+fn a_quota_whose_own_limit_is_too_large_for_a_bucket() {
+    let ten_years = |limit| Quota::new(limit, TEN_YEARS);
+    let cases = [
+        (Quota::per_day(1_000_003), 52_124, "1000003 per 86400s"),
+        (ten_years(u32::MAX), 214, "4294967295 per 315360000s"),
+        (ten_years(17), 14, "17 per 315360000s"),
+    ];
+    for (quota, largest, limit) in cases {
+        let must = format!("be at most {largest} for a limit of {limit}");
+        let text = format!("capacity = {}: it must {must}", quota.limit());
+        refused(TokenBucket::try_new(quota), || TokenBucket::new(quota), &text);
+        refused(LeakyBucket::try_new(quota), || LeakyBucket::new(quota), &text);
+    }
+    for quota in [Quota::per_day(1_000_000), ten_years(14), Quota::per_second(u32::MAX)] {
+        accepted(TokenBucket::try_new(quota), || TokenBucket::new(quota));
+        accepted(LeakyBucket::try_new(quota), || LeakyBucket::new(quota));
+    }
+}
+
+#[test]
+fn a_log_too_long() {
+    let must = "be from 1 to 65536, since a log keeps an entry for each (a sliding_counter does not)";
+    for limit in [65_537, u32::MAX] {
+        let (quota, text) = (Quota::per_day(limit), format!("limit = {limit}: it must {must}"));
+        refused(SlidingLog::try_new(quota), || SlidingLog::new(quota), &text);
+    }
+    let quota = Quota::per_day(65_536);
+    accepted(SlidingLog::try_new(quota), || SlidingLog::new(quota));
+}
+
+#[test]
+fn sub_windows_too_few_or_too_many_or_uneven() {
+    let counter = |micros| SlidingCounter::new(Quota::new(1, Duration::from_micros(micros)));
+    let cases = [
+        (60_000_000, 0, "be from 1 to 64"),
+        (65, 65, "be from 1 to 64"),
+        (60_000_000, u32::MAX, "be from 1 to 64"),
+        (
+            60_000_000,
+            7,
+            "divide the window of 60000000 microseconds without a rest",
+        ),
+        (2, 4, "divide the window of 2 microseconds without a rest"),
+    ];
+    for (window, buckets, must) in cases {
+        let (counter, text) = (counter(window), format!("buckets = {buckets}: it must {must}"));
+        refused(counter.try_buckets(buckets), || counter.buckets(buckets), &text);
+    }
+    for buckets in [1, 64] {
+        accepted(counter(64).try_buckets(buckets), || counter(64).buckets(buckets));
+    }
+}
+
+#[test]
+fn a_wait_too_long() {
+    let leaky = LeakyBucket::new(Quota::per_second(1));
+    let cases = [
+        (TEN_YEARS + Duration::from_micros(1), "315360000.000001s"),
+        (Duration::MAX, "18446744073709551615.999999999s"),
+    ];
+    for (wait, value) in cases {
+        let text = format!("max_wait = {value}: it must be at most 10 years (315360000 s)");
+        refused(leaky.try_max_wait(wait), || leaky.max_wait(wait), &text);
+    }
+    for wait in [Duration::ZERO, TEN_YEARS] {
+        accepted(leaky.try_max_wait(wait), || leaky.max_wait(wait));
+    }
+}
+
+#[test]
+fn a_name_that_will_not_do() {
+    let window = FixedWindow::new(Quota::per_second(1));
+    let long = "a".repeat(65);
+    let cases = [
+        ("", r#""""#),
+        (&long, &format!("{long:?}")),
+        ("User", r#""User""#),
+        ("a b", r#""a b""#),
+        ("a:b", r#""a:b""#),
+        ("{a}", r#""{a}""#),
+        ("a/b", r#""a/b""#),
+        ("a\n", r#""a\n""#),
+        ("na\u{ef}ve", "\"na\u{ef}ve\""),
+    ];
+    for (name, value) in cases {
+        let text = format!("name = {value}: it must be 1 to 64 of a-z 0-9 _ . -");
+        refused(Limit::try_new(name, window), || Limit::new(name, window), &text);
+    }
+    for name in [&long[1..], "a", "0", "_", ".", "-", "az09_.-"] {
+        accepted(Limit::try_new(name, window), || Limit::new(name, window));
+        assert_eq!(Limit::new(name, window).name(), name);
+    }
+}
+
+#[test]
+fn a_store_of_no_keys() {
+    let builder = MemoryStore::builder;
+    let text = "max_keys = 0: it must be at least 1";
+    refused(builder().try_max_keys(0), || builder().max_keys(0), text);
+    assert!(builder().try_max_keys(1).is_ok());
+}
+
+fn charge(name: &str, rule: impl Algorithm, key: &'static str) -> Charge {
+    Charge::new(Limit::new(name, rule), Key::new(key))
+}
+
+#[test]
+fn a_key_that_is_charged_twice() {
+    let counter = SlidingCounter::new(Quota::per_minute(10));
+    let first = charge("user", counter, "k");
+    let same = [
+        first.clone(),
+        charge("user", counter, "k").cost(0),
+        charge("user", counter.buckets(1), "k").shadow(),
+        charge("user", SlidingCounter::new(Quota::per_minute(11)), "k"),
+    ];
+    let mut charges = Charges::from(first);
+    for charge in same {
+        let error = charges.push(charge).unwrap_err();
+        let twice = "the key k is charged twice under the limit sliding_counter:user:60000000:1";
+        assert_eq!(
+            error.to_string(),
+            format!("{twice}: add the costs up, or name the limits apart")
+        );
+        assert_eq!(charges.as_slice().len(), 1);
+    }
+}
+
+#[test]
+fn keys_that_are_charged_once_each() {
+    let counter = SlidingCounter::new(Quota::per_minute(10));
+    let fixed = FixedWindow::new(Quota::per_minute(10));
+    let different = [
+        charge("user", counter, "k"),
+        charge("user", counter, "K"),
+        charge("user", counter, ""),
+        charge("users", counter, "k"),
+        charge("user", counter.buckets(2), "k"),
+        charge("user", SlidingCounter::new(Quota::per_hour(10)), "k"),
+        charge("user", fixed, "k"),
+        charge("user", fixed.anchored(), "k"),
+        charge("user", fixed, "anchored:k"),
+    ];
+    let mut charges = Charges::new();
+    for (before, charge) in different.into_iter().enumerate() {
+        assert_eq!(charges.push(charge), Ok(()));
+        assert_eq!(charges.as_slice().len(), before + 1);
+    }
+}

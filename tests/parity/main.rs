@@ -1,0 +1,157 @@
+//! Memory and Redis give the same verdicts and leave the same state, whatever is asked of them.
+#![cfg(feature = "redis")]
+
+mod play;
+#[path = "../support/mod.rs"]
+mod support;
+mod trace;
+
+use std::cell::{Cell, RefCell};
+
+use play::Play;
+use proptest::{
+    prelude::*,
+    test_runner::{FileFailurePersistence, TestRunner},
+};
+use support::{
+    redis::RedisServer,
+    stores::AnyStore,
+    traces::{Elapse, Size},
+};
+use tollgate::redis::{Connection, cmd};
+use tollgate::{Algorithm, Decision, Key, Limit, MemoryStore, Micros, Quota, Rule, SlidingLog, State};
+use trace::{Action, Steps, Tier, any_trace};
+
+/// Plays this many random traces, numbered so that each can have keys of its own.
+fn run(traces: u32, play: impl Fn(u64, &[Tier], Steps)) {
+    // A failure is kept, and tried first ever after.
+    let file = FileFailurePersistence::Direct(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parity/regressions.txt"));
+    let config = ProptestConfig {
+        failure_persistence: Some(Box::new(file)),
+        ..ProptestConfig::with_cases(traces)
+    };
+    let number = Cell::new(0);
+    let outcome = TestRunner::new(config).run(&any_trace(), |(tiers, steps)| {
+        number.set(number.get() + 1);
+        play(number.get(), &tiers, steps);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// What Redis holds under a key, as a state displays.
+fn stored(client: &mut Connection, limit: &Limit, key: &Key) -> Option<String> {
+    let name = format!("rate_limit:{limit}:{key}");
+    if matches!(limit.rule(), Rule::SlidingLog(_)) {
+        let entries: Vec<String> = cmd("LRANGE").arg(name).arg(0).arg(-1).query(client).unwrap();
+        return (!entries.is_empty()).then(|| entries.join(" "));
+    }
+    cmd("GET").arg(name).query(client).unwrap()
+}
+
+/// Every tier's state is the same in both; tells by when any of them had lapsed.
+fn same_states(memory: &MemoryStore, client: &mut Connection, play: &Play<'_>) -> Micros {
+    let expiry = |limit: &Limit| {
+        let state = memory.state(limit, &play.key);
+        let text = state.as_ref().map(State::to_string);
+        assert_eq!(text, stored(client, limit, &play.key), "the state of {limit}");
+        state.map_or(0, |state| limit.rule().expires_at(&state))
+    };
+    let lapsed = play.limits.iter().map(expiry).filter(|expiry| *expiry <= play.latest);
+    lapsed.max().unwrap_or(0)
+}
+
+/// Several tiers, costs, refusals, refunds, settles, resets, changed limits, and a clock that steps back.
+#[test]
+fn memory_and_redis_agree() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let (redis, client) = (AnyStore::redis(&server, "rate_limit"), RefCell::new(server.client()));
+    run(10_000, |number, tiers, steps| {
+        let stores = [AnyStore::memory(), redis.clone()];
+        let AnyStore::Memory(memory, _) = &stores[0] else {
+            unreachable!()
+        };
+        let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client.borrow_mut(), play);
+        runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut look));
+    });
+}
+
+/// The largest log, full and then settled to twice its limit, answers alike too.
+#[test]
+fn the_largest_log_agrees() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let stores = [AnyStore::memory(), AnyStore::redis(&server, "rate_limit")];
+    let AnyStore::Memory(memory, _) = &stores[0] else {
+        unreachable!()
+    };
+    let rule = SlidingLog::new(Quota::per_minute(65_536)).rule();
+    let tiers = [Tier {
+        versions: vec![rule],
+        shadow: false,
+    }];
+    let acquire = |percent| Action::Acquire(vec![(true, Size::Percent(percent))]);
+    let actions = [
+        acquire(40),
+        acquire(60),
+        acquire(1),
+        Action::Settle(1, Size::Percent(200), true),
+        acquire(1),
+    ];
+    let steps = actions
+        .into_iter()
+        .map(|action| (Elapse::Percent(40), action))
+        .collect();
+    let mut client = server.client();
+    let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client, play);
+    runtime.block_on(Play::new(&stores, &tiers, 0).run(&steps, &mut look));
+}
+
+/// What PEXPIRETIME answers for a key that is not there.
+const NO_KEY: i64 = -2;
+
+/// Redis's own time in milliseconds.
+fn time(client: &mut Connection) -> i64 {
+    let (seconds, micros): (i64, i64) = cmd("TIME").query(client).unwrap();
+    seconds * 1000 + micros / 1000
+}
+
+/// Every key that was asked ends in the millisecond in which its state is as good as new.
+fn same_ends(client: &mut Connection, play: &Play<'_>, decision: &Decision) {
+    for tier in decision.tiers() {
+        let name = format!("rate_limit:{}:{}", tier.limit(), play.key);
+        let ends: i64 = cmd("PEXPIRETIME").arg(&name).query(client).unwrap();
+        let reset_after = tier.verdict().reset_after().as_micros() as Micros;
+        let fresh = (decision.now() + reset_after).div_ceil(1000) as i64;
+        match (ends, reset_after) {
+            (NO_KEY, 0) => {}
+            (NO_KEY, _) => assert!(time(client) >= fresh, "{name} went too early"),
+            (_, 0) => assert!(ends <= fresh, "{name} outlives its state"),
+            _ => assert_eq!(ends, fresh, "{name}"),
+        }
+    }
+}
+
+/// On Redis's own clock. A changed limit is left out: what it says of a state is not what the state was kept by.
+#[test]
+fn a_key_lives_as_long_as_its_state() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let (stores, client) = (
+        [AnyStore::redis_on_its_own_clock(&server)],
+        RefCell::new(server.client()),
+    );
+    run(1000, |number, tiers, mut steps| {
+        steps.retain(|(_, action)| !matches!(action, Action::Change(_)));
+        let mut look = |play: &Play<'_>, decision: &Decision| {
+            same_ends(&mut client.borrow_mut(), play, decision);
+            0
+        };
+        runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut look));
+    });
+}

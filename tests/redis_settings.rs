@@ -1,0 +1,244 @@
+//! The Redis store's settings, and what it says at once of a Redis that will not do.
+#![cfg(feature = "redis")]
+
+mod support;
+
+use std::{error::Error, time::Duration};
+
+use support::redis::{RedisServer, ask, keys};
+use tollgate::{
+    Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store, StoreError,
+};
+
+fn acquire() -> Operation {
+    let limit = Limit::new("name", FixedWindow::new(Quota::per_day(10)).anchored());
+    Operation::Acquire(Charge::new(limit, Key::new("key")).into())
+}
+
+#[test]
+fn a_url_that_is_none_is_an_error_before_anything_is_connected() {
+    for url in [
+        "",
+        "127.0.0.1:6379",
+        "localhost",
+        "http://127.0.0.1:6379",
+        "redis://",
+        "redis://host:port",
+        "redis://host/database",
+        #[cfg(not(feature = "tls"))]
+        "rediss://127.0.0.1:6379",
+    ] {
+        let error = RedisStore::connect(url).unwrap_err();
+        let words = error.to_string();
+        assert!(
+            matches!(&error, StoreError::Address { url: shown, .. } if shown == url),
+            "{error:?}"
+        );
+        assert!(
+            words.starts_with(&format!("url = {url:?}: ")) && words.contains("redis://HOST:PORT"),
+            "{words}"
+        );
+    }
+}
+
+/// All that a failure, or whoever prints the settings, could show.
+fn shown(builder: &RedisStoreBuilder) -> String {
+    match builder.clone().build() {
+        Ok(store) => format!("{builder:?} {store:?}"),
+        Err(error) => format!(
+            "{builder:?} {error} {error:?} {:?}",
+            error.source().map(<dyn Error>::to_string)
+        ),
+    }
+}
+
+#[test]
+fn a_password_is_never_shown() {
+    let urls = [
+        "redis://:hunter2@127.0.0.1:6379",
+        "redis://user:hunter2@127.0.0.1/3",
+        "redis://user:hunter2@host:port",
+        "redis://:hunter2@host/database",
+        "redis://:hunter2@host?protocol=9",
+        "redis://:p@hunter2@host/database",
+        "redis://:hunter2@",
+        "redis:hunter2@host",
+        "http://user:hunter2@host",
+        ":hunter2@host",
+    ];
+    for builder in urls.map(|url| RedisStore::builder().url(url)) {
+        assert!(!shown(&builder).contains("hunter2"), "{}", shown(&builder));
+        let builder = builder.username("hunter2").password("hunter2");
+        assert!(!shown(&builder).contains("hunter2"), "{}", shown(&builder));
+    }
+}
+
+#[test]
+fn a_password_without_a_host_or_in_a_query_is_not_shown_either() {
+    for url in [
+        "redis://:hunter2",
+        "redis+unix:///socket?pass=hunter2",
+        "redis+unix:///socket?pass=hunter2&db=x",
+    ] {
+        let builder = RedisStore::builder().url(url);
+        assert!(!shown(&builder).contains("hunter2"), "{}", shown(&builder));
+    }
+}
+
+#[test]
+fn a_setting_that_cannot_work_is_named_with_its_value() {
+    let prefix = |prefix: &str| RedisStore::builder().prefix(prefix);
+    for (builder, field, value) in [
+        (RedisStore::builder().pool_size(0), "pool_size", "0"),
+        (RedisStore::builder().deadline(Duration::ZERO), "deadline", "0"),
+        (prefix(""), "prefix", r#""""#),
+        (prefix("my shop"), "prefix", r#""my shop""#),
+        (prefix("shop\n"), "prefix", r#""shop\n""#),
+        (prefix("{shop}"), "prefix", r#""{shop}""#),
+        (prefix("läden"), "prefix", r#""läden""#),
+        (prefix(&"x".repeat(65)), "prefix", &format!("{:?}", "x".repeat(65))),
+    ] {
+        let error = builder.build().unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("{field} = {value}: it must be ")),
+            "{error}"
+        );
+        let StoreError::Setting(invalid) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!((invalid.field(), invalid.value()), (field, value));
+    }
+    assert!(prefix(&"x".repeat(64)).build().is_ok());
+}
+
+#[tokio::test]
+async fn a_redis_that_is_not_there_is_an_error_of_the_first_call() {
+    // Nothing listens there, and no test is ever given that port.
+    let address = "127.0.0.1:1";
+    let builder = RedisStore::builder().url(&format!("redis://{address}"));
+    let store = builder.deadline(Duration::from_secs(30)).build().unwrap();
+    for error in [
+        store.apply(acquire()).await.unwrap_err(),
+        store.check().await.unwrap_err(),
+    ] {
+        assert!(matches!(&error, StoreError::Connection { address: shown, .. } if **shown == *address));
+        let words = error.to_string();
+        assert!(
+            words.starts_with(&format!("no connection to Redis at {address}: ")),
+            "{words}"
+        );
+        assert!(words.ends_with("is it running, and is this its address?"), "{words}");
+    }
+}
+
+/// What a check complains of.
+async fn complaint(server: &RedisServer, builder: RedisStoreBuilder) -> String {
+    let error = builder.build().unwrap().check().await.unwrap_err();
+    assert!(matches!(error, StoreError::Refused { .. }), "{error:?}");
+    let (words, debug) = (error.to_string(), format!("{error:?}"));
+    assert!(
+        words.starts_with(&format!("Redis at 127.0.0.1:{} refused: ", server.port())),
+        "{words}"
+    );
+    assert!(
+        !words.contains("hunter2") && !debug.contains("hunter2"),
+        "{words} {debug}"
+    );
+    words
+}
+
+#[tokio::test]
+async fn a_check_says_that_a_password_is_missing() {
+    let server = RedisServer::start_with(&["--requirepass", "secret"]);
+    for builder in [server.store(), server.store().database(2)] {
+        let words = complaint(&server, builder).await;
+        assert!(
+            words.ends_with("give it a password: redis://:PASSWORD@HOST, or builder().password(..)"),
+            "{words}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_check_says_that_a_password_is_wrong() {
+    let server = RedisServer::start_with(&["--requirepass", "secret"]);
+    let by_url = server
+        .store()
+        .url(&format!("redis://:hunter2@127.0.0.1:{}", server.port()));
+    let unknown_user = server.store().username("nobody").password("hunter2");
+    for builder in [by_url, server.store().password("hunter2"), unknown_user] {
+        let words = complaint(&server, builder).await;
+        assert!(words.ends_with("; check the user name and the password"), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_says_what_a_user_may_not_do() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    for (rights, expected) in [
+        ("~* +@all -evalsha", "'evalsha'"),
+        ("~* +@all -script", "'script|load'"),
+        ("~other:* +@all", "keys"),
+        ("~* +@all -set", "can't run this command"),
+        ("~* +@all -time", "can't run this command"),
+    ] {
+        ask::<()>(redis, &format!("ACL SETUSER limiter reset on >hunter2 {rights}"));
+        let words = complaint(&server, server.store().username("limiter").password("hunter2")).await;
+        assert!(
+            words.contains(expected)
+                && words.ends_with("; allow the user the commands that lua/README.md lists, on our keys"),
+            "{words}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_check_says_that_it_talks_to_a_replica() {
+    let server = RedisServer::start();
+    ask::<()>(&mut server.client(), "REPLICAOF 127.0.0.1 1");
+    let words = complaint(&server, server.store()).await;
+    assert!(
+        words.ends_with("; this is a replica: connect to the primary"),
+        "{words}"
+    );
+}
+
+#[tokio::test]
+async fn a_check_leaves_no_key_behind() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    for builder in [server.store(), server.store().clock(ManualClock::at(0))] {
+        builder.build().unwrap().check().await.unwrap();
+        assert!(keys(redis).is_empty());
+    }
+    assert_eq!(
+        ask::<String>(redis, "INFO commandstats")
+            .matches("cmdstat_set:calls=2,")
+            .count(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn user_password_database_and_prefix_are_honoured() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    ask::<()>(redis, "ACL SETUSER limiter on >secret ~shop:* +@all");
+    let address = format!("127.0.0.1:{}", server.port());
+    let by_url = server.store().url(&format!("redis://limiter:secret@{address}/3"));
+    let by_hand = server.store().username("limiter").password("secret").database(3);
+    let over_the_url = by_hand.clone().url(&format!("redis://nobody:wrong@{address}/4"));
+    for builder in [by_url, by_hand, over_the_url] {
+        let store = builder.prefix("shop").build().unwrap();
+        assert!(store.apply(acquire()).await.unwrap().admits());
+        assert!(ask::<String>(redis, "CLIENT LIST").contains(" user=limiter "));
+        assert!(keys(redis).is_empty());
+        ask::<()>(redis, "SELECT 3");
+        assert_eq!(keys(redis), ["shop:fixed_window:name:86400000000:anchored:key"]);
+        ask::<()>(redis, "FLUSHALL");
+        ask::<()>(redis, "SELECT 0");
+    }
+}

@@ -1,0 +1,183 @@
+//! What the Redis store leaves in Redis: keys, their times-to-live, and nothing that was not charged.
+#![cfg(feature = "redis")]
+
+mod support;
+
+use std::time::Duration;
+
+use support::redis::{RedisServer, ask, keys};
+use tollgate::{
+    Algorithm, Charge, Charges, Decision, FixedWindow, Key, LeakyBucket, Limit, ManualClock, Operation, Quota, Rule,
+    SlidingCounter, SlidingLog, Store, StoreError, TokenBucket, redis::Connection,
+};
+
+/// Every algorithm at `limit` in `window`, and how keys spell it.
+fn rules(limit: u32, window: Duration) -> [(&'static str, Rule); 7] {
+    let quota = Quota::new(limit, window);
+    [
+        ("token_bucket:name:W", TokenBucket::new(quota).rule()),
+        ("leaky_bucket:name:W", LeakyBucket::new(quota).rule()),
+        ("fixed_window:name:W", FixedWindow::new(quota).rule()),
+        (
+            "fixed_window:name:W:anchored",
+            FixedWindow::new(quota).anchored().rule(),
+        ),
+        ("sliding_log:name:W", SlidingLog::new(quota).rule()),
+        ("sliding_counter:name:W:1", SlidingCounter::new(quota).rule()),
+        ("sliding_counter:name:W:6", SlidingCounter::new(quota).buckets(6).rule()),
+    ]
+}
+
+/// So long that no window ends while a test on Redis's own clock runs.
+const TEN_YEARS: Duration = Duration::from_secs(315_360_000);
+
+fn charge(rule: Rule, cost: u32) -> Charge {
+    Charge::new(Limit::new("name", rule), Key::new("user:12345")).cost(cost)
+}
+
+fn acquire(rule: Rule, cost: u32) -> Operation {
+    Operation::Acquire(charge(rule, cost).into())
+}
+
+#[tokio::test]
+async fn keys_are_spelled_as_documented() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().build().unwrap();
+    for (shape, rule) in rules(10, TEN_YEARS) {
+        let shape = shape.replace('W', "315360000000000");
+        for identity in ["user:12345", "a b:ü{x}\n", ""] {
+            let charge = Charge::new(Limit::new("name", rule), Key::new(identity));
+            store.apply(Operation::Acquire(charge.into())).await.unwrap();
+            assert_eq!(keys(redis), [format!("rate_limit:{shape}:{identity}")]);
+            ask::<()>(redis, "FLUSHALL");
+        }
+    }
+}
+
+#[tokio::test]
+async fn stores_of_one_prefix_share_and_of_two_know_nothing_of_each_other() {
+    let server = RedisServer::start();
+    let store = |prefix| server.store().prefix(prefix).build().unwrap();
+    for (_, rule) in rules(1, TEN_YEARS) {
+        let mut admitted = Vec::new();
+        for store in [store("one"), store("one:2"), store("one"), store("one:2")] {
+            admitted.push(store.apply(acquire(rule, 1)).await.unwrap().admits());
+        }
+        assert_eq!(admitted, [true, true, false, false], "{rule:?}");
+    }
+}
+
+/// Redis's own clock, in microseconds.
+fn time(redis: &mut Connection) -> u64 {
+    let (seconds, micros): (u64, u64) = ask(redis, "TIME");
+    seconds * 1_000_000 + micros
+}
+
+#[tokio::test]
+async fn on_the_clock_of_redis_a_key_lives_until_it_is_as_good_as_new() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().build().unwrap();
+    for (_, rule) in rules(7, TEN_YEARS) {
+        for cost in [1, 2, 1, 3] {
+            let before = time(redis);
+            let decision = store.apply(acquire(rule, cost)).await.unwrap();
+            assert!(
+                decision.admits() && (before..=time(redis)).contains(&decision.now()),
+                "{rule:?}"
+            );
+            let reset_after = decision.tiers()[0].verdict().reset_after().as_micros() as u64;
+            let key = keys(redis).pop().unwrap();
+            let expires_at: u64 = ask(redis, &format!("PEXPIRETIME {key}"));
+            assert_eq!(expires_at, (decision.now() + reset_after).div_ceil(1000), "{rule:?}");
+        }
+        ask::<()>(redis, "FLUSHALL");
+    }
+}
+
+#[tokio::test]
+async fn at_a_named_time_a_key_lives_for_an_hour_at_least() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().clock(ManualClock::at(5)).build().unwrap();
+    for (window, longest) in [
+        (Duration::from_micros(600), 3_600_000),
+        (Duration::from_secs(36_000), 72_000_000),
+    ] {
+        for (_, rule) in rules(2, window) {
+            let decision = store.apply(acquire(rule, 2)).await.unwrap();
+            assert_eq!(decision.now(), 5);
+            let key = keys(redis).pop().unwrap();
+            let left: u64 = ask(redis, &format!("PTTL {key}"));
+            assert!((3_590_000..=longest).contains(&left), "{rule:?}: {left}");
+            ask::<()>(redis, "FLUSHALL");
+        }
+    }
+}
+
+/// Everything there is: keys, values and times-to-live.
+fn everything(redis: &mut Connection) -> Vec<(String, Vec<u8>, u64)> {
+    let keys = keys(redis);
+    let look = |key: String| {
+        let value = ask(redis, &format!("DUMP {key}"));
+        let expires_at = ask(redis, &format!("PEXPIRETIME {key}"));
+        (key, value, expires_at)
+    };
+    keys.into_iter().map(look).collect()
+}
+
+#[tokio::test]
+async fn a_refusal_changes_nothing() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let untouched = SlidingLog::new(Quota::new(5, TEN_YEARS / 2)).rule();
+    for builder in [server.store(), server.store().clock(ManualClock::at(5))] {
+        let store = builder.build().unwrap();
+        for (_, rule) in rules(10, TEN_YEARS) {
+            assert!(store.apply(acquire(rule, 8)).await.unwrap().admits());
+            let before = everything(redis);
+            let mut group = Charges::from(charge(untouched, 1));
+            group.push(charge(rule, 3)).unwrap();
+            let mut peek = Charges::from(charge(untouched, 0));
+            peek.push(charge(rule, 0)).unwrap();
+            let outcome = |decision: Decision| decision.outcome().name();
+            for (charges, expected) in [
+                (charge(rule, 3).into(), "limited"),
+                (charge(rule, 11).into(), "impossible"),
+                (group, "limited"),
+                (peek, "admitted"),
+            ] {
+                let decision = store.apply(Operation::Acquire(charges)).await.unwrap();
+                assert_eq!(outcome(decision), expected, "{rule:?}");
+                assert_eq!(everything(redis), before, "{rule:?}");
+            }
+            ask::<()>(redis, "FLUSHALL");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_full_redis_is_an_error_and_never_an_admission() {
+    let server = RedisServer::start_with(&["--maxmemory-policy", "noeviction"]);
+    let redis = &mut server.client();
+    let store = server.store().build().unwrap();
+    store.check().await.unwrap();
+    ask::<()>(redis, &format!("SET filler {}", "x".repeat(4_000_000)));
+    ask::<()>(redis, "CONFIG SET maxmemory 1mb");
+    let before = everything(redis);
+    for (_, rule) in rules(10, TEN_YEARS) {
+        let error = store.apply(acquire(rule, 1)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Refused { .. }), "{error:?}");
+        assert!(
+            error.to_string().ends_with("; Redis is out of memory: raise maxmemory"),
+            "{error}"
+        );
+        assert_eq!(everything(redis), before, "{rule:?}");
+    }
+    ask::<()>(redis, "CONFIG SET maxmemory 0");
+    for (_, rule) in rules(10, TEN_YEARS) {
+        let decision = store.apply(acquire(rule, 1)).await.unwrap();
+        assert_eq!(decision.tiers()[0].verdict().remaining(), 9, "{rule:?}");
+    }
+}

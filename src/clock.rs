@@ -58,6 +58,9 @@ impl Clock {
     }
 
     /// A future that is ready once `span` has gone by on this clock.
+    ///
+    /// # Panics
+    /// On the system's clock, outside of a tokio runtime with its timer enabled.
     pub fn sleep(&self, span: Duration) -> Sleep {
         let wait = match &self.0 {
             Source::System => Wait::System {
@@ -105,14 +108,18 @@ impl ManualClock {
 
     /// Lets `span` go by.
     pub fn advance(&self, span: Duration) {
-        self.set(self.now().saturating_add(micros(span)));
+        self.turn(|now| now.saturating_add(micros(span)));
     }
 
     /// Shows another time, which may be an earlier one.
     pub fn set(&self, now: Micros) {
-        let now = now.min(END_OF_TIME);
+        self.turn(|_| now);
+    }
+
+    fn turn(&self, to: impl FnOnce(Micros) -> Micros) {
         let due = {
             let mut sleepers = self.sleepers();
+            let now = to(self.now()).min(END_OF_TIME);
             self.0.now.store(now, Ordering::SeqCst);
             let later = sleepers.split_off(&(now + 1, 0));
             std::mem::replace(&mut *sleepers, later)
@@ -184,19 +191,22 @@ struct Alarm {
 
 impl Alarm {
     fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        // The lock is what `set` moves the time under, so no wake-up falls between the look and the entry.
+        // The lock is what the time is moved under, so no wake-up falls between the look and the entry.
         let mut sleepers = self.clock.sleepers();
         if self.clock.now() >= self.place.0 {
-            sleepers.remove(&self.place);
             return Poll::Ready(());
         }
-        sleepers.insert(self.place, context.waker().clone());
+        let replaced = sleepers.insert(self.place, context.waker().clone());
+        drop(sleepers);
+        // A waker may own what waits on this clock too, so it is let go of only now.
+        drop(replaced);
         Poll::Pending
     }
 }
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        self.clock.sleepers().remove(&self.place);
+        let removed = self.clock.sleepers().remove(&self.place);
+        drop(removed);
     }
 }

@@ -72,12 +72,12 @@ impl Quota {
         invalid::expect(Self::try_new(limit, window))
     }
 
-    /// `limit` requests in every `window`: at least one, in one microsecond to ten years.
+    /// `limit` requests in every `window`: at least one, in a whole number of microseconds up to ten years.
     pub fn try_new(limit: u32, window: Duration) -> Result<Self, Invalid> {
         at_least_one("limit", limit)?;
         let micros = micros(window);
-        if micros == 0 || micros > LONGEST {
-            let must = "be from 1 microsecond to 10 years (315360000 s)";
+        if micros == 0 || micros > LONGEST || Duration::from_micros(micros) != window {
+            let must = "be a whole number of microseconds, from 1 to 10 years (315360000 s)";
             return Err(Invalid::new("window", format_args!("{window:?}"), must));
         }
         Ok(Self { limit, window: micros })

@@ -210,3 +210,36 @@ fn the_system_clock_counts_microseconds() {
     assert!(possible.contains(&Clock::system().now()));
     assert!(possible.contains(&Clock::default().now()));
 }
+
+#[test]
+fn time_advanced_by_many_threads_adds_up() {
+    let clock = ManualClock::at(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..10_000).for_each(|_| clock.advance(micros(1))));
+        }
+    });
+    assert_eq!(clock.now(), 40_000);
+}
+
+/// A waker that owns a wait on the same clock, as a task does that waits for several things.
+struct Owner(#[allow(dead_code, reason = "it only has to be dropped")] Mutex<Option<Sleep>>);
+
+impl Wake for Owner {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[test]
+fn a_waker_that_owns_a_wait_is_dropped_without_a_deadlock() {
+    let clock = ManualClock::at(0);
+    let owner = || {
+        Waker::from(Arc::new(Owner(Mutex::new(Some(
+            Clock::from(clock.clone()).sleep(micros(5)),
+        )))))
+    };
+    let mut replaced = sleep(&clock, micros(10));
+    assert!(poll(&mut replaced, &owner()).is_pending());
+    assert!(poll(&mut replaced, &owner()).is_pending());
+    drop(replaced);
+    assert_eq!(clock.waiting(), 0);
+}

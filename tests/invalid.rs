@@ -58,14 +58,17 @@ fn a_limit_of_nothing() {
 }
 
 #[test]
-fn a_window_too_short_or_too_long() {
+fn a_window_too_short_too_long_or_in_between() {
     let cases = [
         (Duration::ZERO, "0ns"),
+        (NANO, "1ns"),
+        (Duration::from_nanos(1500), "1.5µs"),
         (TEN_YEARS + NANO, "315360000.000000001s"),
         (Duration::MAX, "18446744073709551615.999999999s"),
     ];
     for (window, value) in cases {
-        let text = format!("window = {value}: it must be from 1 microsecond to 10 years (315360000 s)");
+        let text =
+            format!("window = {value}: it must be a whole number of microseconds, from 1 to 10 years (315360000 s)");
         refused(Quota::try_new(1, window), || Quota::new(1, window), &text);
     }
     for window in [Duration::from_micros(1), TEN_YEARS] {

@@ -72,7 +72,7 @@ impl Tiers {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     /// Law 1, and law 7: a refused group changes no tier, and every tier still says truthfully what it has left.
     #[test]

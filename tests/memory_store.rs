@@ -1,66 +1,17 @@
 //! What the memory store keeps, forgets and shares.
 
+mod support;
+
 use std::{collections::HashMap, time::Duration};
 
-use tollgate::{
-    Algorithm, Charge, Charges, Cost, Decision, FixedWindow, Key, LeakyBucket, Limit, ManualClock, MemoryStore, Micros,
-    Operation, Outcome, Quota, Receipt, Rule, SlidingCounter, SlidingLog, Store, TokenBucket,
+use support::{
+    memory::{SECOND, TEN, acquire, apply, charge, costs, group, receipt, remaining, store},
+    rules::each_algorithm,
 };
-
-/// The start of a minute.
-const NOW: Micros = 600_000_000;
-const SECOND: Duration = Duration::from_secs(1);
-
-fn store(max_keys: usize) -> (MemoryStore, ManualClock) {
-    let clock = ManualClock::at(NOW);
-    let builder = MemoryStore::builder().max_keys(max_keys).clock(clock.clone());
-    (builder.build(), clock)
-}
-
-fn apply(store: &MemoryStore, operation: Operation) -> Decision {
-    store.apply(operation).into_inner().unwrap()
-}
-
-fn group(charges: impl IntoIterator<Item = Charge>) -> Charges {
-    let mut group = Charges::new();
-    charges.into_iter().for_each(|charge| group.push(charge).unwrap());
-    group
-}
-
-fn acquire(store: &MemoryStore, charges: impl IntoIterator<Item = Charge>) -> Decision {
-    apply(store, Operation::Acquire(group(charges)))
-}
-
-fn receipt(store: &MemoryStore, charge: Charge) -> Receipt {
-    acquire(store, [charge]).take_receipt().unwrap()
-}
-
-fn costs(receipt: &Receipt) -> Vec<Cost> {
-    receipt.costs().map(|(_, cost)| cost).collect()
-}
-
-fn remaining(store: &MemoryStore, charge: &Charge) -> u64 {
-    let decision = acquire(store, [charge.clone().cost(0)]);
-    decision.tiers()[0].verdict().remaining()
-}
-
-/// Every way of counting to ten in a minute.
-fn tens() -> [Rule; 7] {
-    let ten = Quota::per_minute(10);
-    [
-        TokenBucket::new(ten).rule(),
-        LeakyBucket::new(ten).rule(),
-        LeakyBucket::new(ten).policing().rule(),
-        FixedWindow::new(ten).rule(),
-        FixedWindow::new(ten).anchored().rule(),
-        SlidingLog::new(ten).rule(),
-        SlidingCounter::new(ten).buckets(6).rule(),
-    ]
-}
-
-fn charge(name: &str, rule: impl Algorithm) -> Charge {
-    Charge::new(Limit::new(name, rule), Key::GLOBAL)
-}
+use tollgate::{
+    Algorithm, Charge, Cost, FixedWindow, Key, LeakyBucket, Limit, MemoryStore, Operation, Outcome, Quota, Receipt,
+    SlidingCounter, SlidingLog, TokenBucket,
+};
 
 /// A limit under which a charge lapses in as many seconds as it costs.
 fn seconds() -> Limit {
@@ -161,7 +112,7 @@ fn a_sweep_leaves_what_still_counts() {
 
 #[test]
 fn what_is_given_back_leaves_nothing_behind() {
-    for rule in tens() {
+    for rule in each_algorithm(TEN) {
         let (store, _) = store(1_000_000);
         let limit = Limit::new("ten", rule);
         for key in 0..5000 {
@@ -181,7 +132,7 @@ fn what_is_given_back_leaves_nothing_behind() {
 
 #[test]
 fn who_is_not_charged_adds_no_key() {
-    for rule in tens() {
+    for rule in each_algorithm(TEN) {
         let (store, _) = store(1000);
         let [full, fresh] = ["full", "fresh"].map(|name| charge(name, rule));
         assert!(acquire(&store, [fresh.clone().cost(0)]).admits());
@@ -201,7 +152,7 @@ fn who_is_not_charged_adds_no_key() {
 
 #[test]
 fn a_reset_forgets_the_keys_it_names_and_no_other() {
-    for rule in tens() {
+    for rule in each_algorithm(TEN) {
         let (store, _) = store(1000);
         let [a, b, c] = ["a", "b", "c"].map(|name| charge(name, rule));
         acquire(&store, [a.clone().cost(10), b.clone().cost(3), c.clone().cost(4)]);
@@ -285,72 +236,5 @@ fn keys_of_confusing_texts_do_not_meet() {
     assert_eq!(store.len(), 48);
     for (charge, left) in charges.iter().zip((0..10).rev().cycle()) {
         assert_eq!(remaining(&store, charge), left, "{charge:?}");
-    }
-}
-
-#[test]
-fn a_shadow_neither_refuses_nor_delays() {
-    let open = charge("open", FixedWindow::new(Quota::per_minute(10)));
-    let full = charge("full", FixedWindow::new(Quota::per_minute(10)));
-    for rule in tens() {
-        let (store, _) = store(1000);
-        let shadow = charge("shadow", rule).shadow();
-        acquire(&store, [full.clone().cost(10), shadow.clone().cost(4)]);
-        // What the shadow costs, who else is asked, whether they pass, what the shadow says, what is left of open and
-        // shadow, and how many were charged.
-        let cases = [
-            (1, vec![&open], true, "admitted", [9, 5], 2),
-            (6, vec![&open], true, "limited", [8, 5], 1),
-            (11, vec![&open], true, "impossible", [7, 5], 1),
-            (1, vec![&open, &full], false, "admitted", [7, 5], 0),
-            (6, vec![], true, "limited", [7, 5], 0),
-        ];
-        for (cost, others, admits, says, left, charged) in cases {
-            let others = others.into_iter().cloned();
-            let mut decision = acquire(&store, others.chain([shadow.clone().cost(cost)]));
-            assert_eq!((decision.admits(), decision.delay()), (admits, Duration::ZERO));
-            assert_eq!(decision.tiers().last().unwrap().verdict().outcome().name(), says);
-            assert_eq!([&open, &shadow].map(|charge| remaining(&store, charge)), left);
-            let receipt = decision.take_receipt();
-            assert_eq!(receipt.map_or(0, |receipt| receipt.costs().count()), charged);
-        }
-    }
-}
-
-#[test]
-fn a_receipt_is_given_once() {
-    for rule in tens() {
-        let (store, _) = store(1000);
-        let mut decision = acquire(&store, [charge("ten", rule).cost(4)]);
-        assert!(decision.clone().take_receipt().is_none());
-        let receipt = decision.take_receipt().unwrap();
-        assert_eq!(costs(&receipt), [4]);
-        assert!(decision.take_receipt().is_none());
-        assert!(acquire(&store, [charge("ten", rule).cost(0)]).take_receipt().is_none());
-        assert!(acquire(&store, [charge("ten", rule).cost(7)]).take_receipt().is_none());
-        assert!(acquire(&store, [charge("ten", rule).cost(11)]).take_receipt().is_none());
-        assert!(apply(&store, Operation::Settle(receipt, 3)).take_receipt().is_none());
-        assert_eq!(remaining(&store, &charge("ten", rule)), 7, "{rule:?}");
-    }
-}
-
-#[test]
-fn a_settled_surplus_is_bounded_by_twice_the_limit() {
-    let (bucket, window) = ("120000000 6000000 600000000", "600000000 20");
-    let log = ["600000000"; 20].join(" ");
-    let states = [bucket, bucket, bucket, window, window, &log, "60 20"];
-    for (rule, state) in tens().into_iter().zip(states) {
-        let (store, _) = store(1000);
-        let ten = charge("ten", rule);
-        let [first, second, third] = [1, 2, 3].map(|cost| receipt(&store, ten.clone().cost(cost)));
-        apply(&store, Operation::Settle(first, 1));
-        assert_eq!(remaining(&store, &ten), 4, "{rule:?}");
-        apply(&store, Operation::Settle(second, 5));
-        assert_eq!(remaining(&store, &ten), 1, "{rule:?}");
-        apply(&store, Operation::Settle(third, Cost::MAX));
-        let kept = store.state(&Limit::new("ten", rule), &Key::GLOBAL).unwrap();
-        assert_eq!(kept.to_string(), state, "{rule:?}");
-        assert_eq!((store.len(), remaining(&store, &ten)), (1, 0), "{rule:?}");
-        assert!(!acquire(&store, [ten]).admits());
     }
 }

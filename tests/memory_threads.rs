@@ -1,18 +1,23 @@
 //! Many threads at one memory store: what is admitted is counted exactly, and groups that cross do not wait forever.
 
+mod support;
+
 use std::{
     sync::{Arc, Barrier, mpsc},
     thread,
     time::Duration,
 };
 
+use support::rules::each_algorithm;
 use tollgate::{
-    Algorithm, Charge, Charges, Decision, FixedWindow, Key, LeakyBucket, Limit, ManualClock, MemoryStore, Operation,
-    Quota, Rule, SlidingCounter, SlidingLog, Store, TokenBucket,
+    Algorithm, Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, MemoryStore, Operation, Quota, Rule,
+    Store,
 };
 
 const THREADS: usize = 8;
+/// Of each thread at each key. The keys are taken in turn, so that every one has its race for the last place.
 const REQUESTS: usize = 1000;
+const KEYS: usize = 16;
 
 fn store() -> MemoryStore {
     MemoryStore::builder().clock(ManualClock::at(600_000_000)).build()
@@ -55,52 +60,37 @@ fn on_all_threads<T: Send + 'static>(work: impl Fn(usize) -> T + Send + Sync + '
         .collect()
 }
 
-/// A minute's worth of 600, by every algorithm.
-fn rules() -> [Rule; 7] {
-    let quota = Quota::per_minute(600);
-    [
-        TokenBucket::new(quota).rule(),
-        LeakyBucket::new(quota).rule(),
-        LeakyBucket::new(quota).policing().rule(),
-        FixedWindow::new(quota).rule(),
-        FixedWindow::new(quota).anchored().rule(),
-        SlidingLog::new(quota).rule(),
-        SlidingCounter::new(quota).buckets(6).rule(),
-    ]
-}
-
-/// The delays of all who were admitted, shortest first.
-fn delays_of_the_admitted(store: &MemoryStore, charge: &Charge) -> Vec<Duration> {
-    let (store, charge) = (store.clone(), charge.clone());
-    let requests = move |_| {
-        let decisions = (0..REQUESTS).map(|_| acquire(&store, [charge.clone()]));
-        let admitted = decisions.filter(Decision::admits);
-        admitted.map(|decision| decision.delay()).collect::<Vec<_>>()
-    };
-    let mut delays = on_all_threads(requests).concat();
-    delays.sort_unstable();
-    delays
-}
-
 #[test]
 fn one_key_admits_its_limit_and_no_more() {
-    for rule in rules() {
-        let (store, charge) = (store(), charge("one", rule, 0));
+    for rule in each_algorithm(Quota::per_minute(600)) {
+        let store = store();
+        let shared = store.clone();
+        let admitted = on_all_threads(move |_| {
+            let mut delays = [const { Vec::new() }; KEYS];
+            for key in (0..KEYS).cycle().take(REQUESTS * KEYS) {
+                let decision = acquire(&shared, [charge("one", rule, key)]);
+                delays[key].extend(decision.admits().then(|| decision.delay()));
+            }
+            delays
+        });
         // A queue gives every request a place of its own, a tenth of a second after the one before.
         let apart = match rule {
             Rule::LeakyBucket(queue) if queue != queue.policing() => Duration::from_millis(100),
             _ => Duration::ZERO,
         };
-        let expected: Vec<_> = (0..600).map(|place| place * apart).collect();
-        assert_eq!(delays_of_the_admitted(&store, &charge), expected, "{rule:?}");
-        assert_eq!((store.len(), remaining(&store, &charge)), (1, 0), "{rule:?}");
+        for key in 0..KEYS {
+            let mut delays: Vec<_> = admitted.iter().flat_map(|delays| &delays[key]).copied().collect();
+            delays.sort_unstable();
+            assert!(delays.into_iter().eq((0..600).map(|place| place * apart)), "{rule:?}");
+            assert_eq!(remaining(&store, &charge("one", rule, key)), 0, "{rule:?}");
+        }
+        assert_eq!(store.len(), KEYS, "{rule:?}");
     }
 }
 
 #[test]
 fn tiers_that_cross_are_charged_all_or_none() {
-    const PAIRS: usize = 32;
-    for rule in rules() {
+    for rule in each_algorithm(Quota::per_minute(600)) {
         let store = store();
         let pair = move |key| {
             let wide = FixedWindow::new(Quota::per_minute(700));
@@ -108,9 +98,8 @@ fn tiers_that_cross_are_charged_all_or_none() {
         };
         let shared = store.clone();
         let admitted = on_all_threads(move |thread| {
-            let mut admitted = [0; PAIRS];
-            for request in 0..100 * PAIRS {
-                let key = request % PAIRS;
+            let mut admitted = [0; KEYS];
+            for key in (0..KEYS).cycle().take(REQUESTS / 5 * KEYS) {
                 let mut charges = pair(key);
                 if thread % 2 == 0 {
                     charges.reverse();
@@ -119,26 +108,22 @@ fn tiers_that_cross_are_charged_all_or_none() {
             }
             admitted
         });
-        for key in 0..PAIRS {
-            assert_eq!(
-                admitted.iter().map(|admitted| admitted[key]).sum::<usize>(),
-                600,
-                "{rule:?}"
-            );
+        for key in 0..KEYS {
+            let total: usize = admitted.iter().map(|admitted| admitted[key]).sum();
+            assert_eq!(total, 600, "{rule:?}");
             assert_eq!(pair(key).map(|charge| remaining(&store, &charge)), [0, 100], "{rule:?}");
         }
-        assert_eq!(store.len(), 2 * PAIRS, "{rule:?}");
+        assert_eq!(store.len(), 2 * KEYS, "{rule:?}");
     }
 }
 
 #[test]
 fn what_every_thread_gives_back_is_there_again() {
-    for rule in rules() {
+    for rule in each_algorithm(Quota::per_minute(600)) {
         // In a queue only the last may leave: there, every thread has a key of its own.
-        let keys = if matches!(rule, Rule::LeakyBucket(_)) {
-            THREADS
-        } else {
-            1
+        let keys = match rule {
+            Rule::LeakyBucket(_) => THREADS,
+            _ => 1,
         };
         let store = store();
         let shared = store.clone();

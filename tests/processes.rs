@@ -9,11 +9,8 @@ use std::{
     time::Duration,
 };
 
-use support::redis::RedisServer;
-use tollgate::{
-    Algorithm, Charge, Charges, FixedWindow, Key, LeakyBucket, Limit, ManualClock, Micros, Operation, Quota,
-    RedisStore, Rule, SlidingCounter, SlidingLog, Store, TokenBucket,
-};
+use support::{redis::RedisServer, rules::each_algorithm};
+use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Micros, Operation, Quota, RedisStore, Store};
 
 const PROCESSES: usize = 8;
 const REQUESTS: usize = 1000;
@@ -24,16 +21,7 @@ const WORKER: &str = "TOLLGATE_TEST_WORKER";
 
 /// Every algorithm at one key, and a second tier that admits more, so that all or none shows.
 fn limits() -> Vec<(Limit, Limit)> {
-    let quota = Quota::per_hour(777);
-    let rules: [Rule; 7] = [
-        TokenBucket::new(quota).rule(),
-        LeakyBucket::new(quota).rule(),
-        LeakyBucket::new(quota).policing().rule(),
-        FixedWindow::new(quota).rule(),
-        FixedWindow::new(quota).anchored().rule(),
-        SlidingLog::new(quota).rule(),
-        SlidingCounter::new(quota).buckets(6).rule(),
-    ];
+    let rules = each_algorithm(Quota::per_hour(777));
     let named = rules.into_iter().enumerate();
     let wide = FixedWindow::new(Quota::per_hour(2000));
     named

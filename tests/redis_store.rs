@@ -181,3 +181,30 @@ async fn a_full_redis_is_an_error_and_never_an_admission() {
         assert_eq!(decision.tiers()[0].verdict().remaining(), 9, "{rule:?}");
     }
 }
+
+#[tokio::test]
+async fn no_two_limits_meet_in_one_key() {
+    let server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    let aligned = FixedWindow::new(Quota::new(1, TEN_YEARS));
+    let limits = [Limit::new("name", aligned), Limit::new("name", aligned.anchored())];
+    let identities = [
+        "k",
+        "anchored:k",
+        "aligned:k",
+        "aligned:anchored:k",
+        "anchored:aligned:k",
+        "anchored",
+        "aligned:",
+        "",
+    ];
+    let mut charges = Charges::new();
+    for (limit, identity) in limits
+        .iter()
+        .flat_map(|limit| identities.map(|identity| (limit, identity)))
+    {
+        charges.push(Charge::new(limit.clone(), Key::new(identity))).unwrap();
+    }
+    assert!(store.apply(Operation::Acquire(charges)).await.unwrap().admits());
+    assert_eq!(keys(&mut server.client()).len(), 2 * identities.len());
+}

@@ -1,4 +1,5 @@
 //! Every worked case, on every store.
+#![cfg(feature = "redis")]
 
 mod support;
 

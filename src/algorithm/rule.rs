@@ -83,6 +83,7 @@ impl Rule {
     }
 
     /// What a token is worth in a bucket's units; 0 for windows.
+    #[cfg(feature = "redis")]
     pub(crate) const fn unit(&self) -> u64 {
         match self {
             Self::TokenBucket(rule) => rule.bucket.unit,

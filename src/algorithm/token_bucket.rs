@@ -39,7 +39,16 @@ impl TokenBucket {
         Self::try_with_capacity(quota, quota.limit())
     }
 
-    /// A bucket of another capacity from the start, where the quota's own limit would be too much.
+    /// A bucket of another capacity from the start, where the quota's own limit would be too much to hold.
+    ///
+    /// # Panics
+    /// Where [`try_with_capacity`](Self::try_with_capacity) returns an error.
+    #[track_caller]
+    pub fn with_capacity(quota: Quota, capacity: u32) -> Self {
+        invalid::expect(Self::try_with_capacity(quota, capacity))
+    }
+
+    /// A bucket of this capacity: at least 1, and little enough to be counted exactly.
     pub fn try_with_capacity(quota: Quota, capacity: u32) -> Result<Self, Invalid> {
         let bucket = Bucket::new(quota, capacity)?;
         Ok(Self { bucket })

@@ -1,9 +1,22 @@
-//! Rules as the vectors spell them.
+//! Rules: every algorithm of one quota, and those that the vectors spell.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use tollgate::{Algorithm, FixedWindow, LeakyBucket, Quota, Rule, SlidingCounter, SlidingLog, TokenBucket};
+
+/// Every algorithm, and every way of each.
+pub fn each_algorithm(quota: Quota) -> [Rule; 7] {
+    [
+        TokenBucket::new(quota).rule(),
+        LeakyBucket::new(quota).rule(),
+        LeakyBucket::new(quota).policing().rule(),
+        FixedWindow::new(quota).rule(),
+        FixedWindow::new(quota).anchored().rule(),
+        SlidingLog::new(quota).rule(),
+        SlidingCounter::new(quota).buckets(6).rule(),
+    ]
+}
 
 pub fn rule(json: &Value) -> Rule {
     let number = |field: &str| json[field].as_u64();

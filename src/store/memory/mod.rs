@@ -138,6 +138,7 @@ impl MemoryStoreBuilder {
     /// The most keys it holds; a million by default.
     ///
     /// The bound is shared out among up to 64 shards, so a large store may begin to forget a little before it is full.
+    /// It should hold the tiers of one request at the very least, or a request forgets what it has just charged.
     ///
     /// # Panics
     /// When it is 0.

@@ -19,8 +19,18 @@ pub(super) struct Prefix(pub(super) Box<str>);
 impl Prefix {
     /// The key in Redis of what a charge counts.
     pub(super) fn key(&self, charge: &Charge) -> String {
-        [&*self.0, charge.limit.shape(), charge.key.as_str()].join(":")
+        let (limit, identity) = (&charge.limit, charge.key.as_str());
+        match looks_anchored(limit.rule(), identity) {
+            true => [&*self.0, limit.shape(), "aligned", identity].join(":"),
+            false => [&*self.0, limit.shape(), identity].join(":"),
+        }
     }
+}
+
+/// Whether an aligned window's identity would read like an anchored window's key, or like one that says so.
+fn looks_anchored(rule: &Rule, identity: &str) -> bool {
+    let aligned = matches!(rule, Rule::FixedWindow(rule) if !rule.anchored);
+    aligned && ["anchored:", "aligned:"].iter().any(|word| identity.starts_with(word))
 }
 
 /// The EVALSHA of an operation, at a named time or, without one, on Redis's own clock.

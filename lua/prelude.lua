@@ -54,7 +54,7 @@ local function read(...)
   elseif find(value.err, 'WRONGTYPE', 1, true) then
     return nil, true
   end
-  error(value.err)
+  return call(...) -- which raises the error as it is
 end
 
 -- The state under a key, made by `parse` from a string of ours: nil when there is none, and whether it is garbage.

@@ -147,7 +147,7 @@ function algorithms.sliding_counter()
     local tracked = moment(rule, state).index <= mark.place + rule.buckets
     local position = state.newest - mark.place + 1
     local count = state.counts[position]
-    if tracked and count then
+    if tracked and count and count > 0 then
       state.counts[position] = max(0, count - cost)
       trim(rule, state)
     end

@@ -18,20 +18,33 @@ function algorithms.sliding_log()
     return state
   end
 
-  -- How many of the oldest are gone, in steps that grow; nil when it meets what is no time.
+  -- How many of the oldest are gone; nil when it meets what is no time. Few are, as a rule, and those are found among
+  -- the first, which are read together; beyond them it is a binary search, since nobody trims what a refusal leaves.
   local function gone(rule, state)
-    local from, step = 0, 16
-    while true do
-      for i, entry in ipairs(call('LRANGE', state.key, from, from + step - 1)) do
-        local time = whole(entry)
-        if not time then
-          return nil
-        elseif time + rule.window > state.now then
-          return from + i - 1
-        end
-      end
-      from, step = from + step, step * 2
+    local function is_gone(entry)
+      local time = whole(entry)
+      return time and time + rule.window <= state.now, time
     end
+    local first = call('LRANGE', state.key, 0, 15)
+    for i, entry in ipairs(first) do
+      local lapsed, time = is_gone(entry)
+      if not lapsed then
+        return time and i - 1
+      end
+    end
+    local low, high = #first, state.size - 1
+    while low < high do
+      local middle = floor((low + high) / 2)
+      local lapsed, time = is_gone(call('LINDEX', state.key, middle))
+      if not time then
+        return nil
+      elseif lapsed then
+        low = middle + 1
+      else
+        high = middle
+      end
+    end
+    return low
   end
 
   local function look(rule, state)
@@ -48,7 +61,8 @@ function algorithms.sliding_log()
       return forget(state)
     end
     state.newest, state.now = newest, max(now, newest)
-    state.size, state.gone = call('LLEN', state.key), gone(rule, state)
+    state.size = call('LLEN', state.key)
+    state.gone = gone(rule, state)
     return state.gone and state or forget(state, true)
   end
 

@@ -80,24 +80,28 @@ impl Charges {
         Ok(())
     }
 
-    /// The charges, in the order they were added.
-    pub fn as_slice(&self) -> &[Charge] {
+    /// How many tiers there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none, so that nothing is asked and nothing can refuse.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Charge] {
         &self.0
+    }
+
+    pub(crate) fn into_each(self) -> impl Iterator<Item = Charge> {
+        self.0.into_iter()
     }
 }
 
 impl From<Charge> for Charges {
     fn from(charge: Charge) -> Self {
         Self(SmallVec::from_iter([charge]))
-    }
-}
-
-impl IntoIterator for Charges {
-    type Item = Charge;
-    type IntoIter = smallvec::IntoIter<[Charge; 3]>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 

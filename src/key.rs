@@ -1,8 +1,6 @@
-//! Whom a limit counts: an identity, and the name of the limit it is counted by.
+//! Whom a limit counts.
 
 use std::{borrow::Cow, fmt};
-
-use crate::invalid::Invalid;
 
 /// Whom a request is counted for: `ip:192.0.2.1`, `user:12345`, or everybody.
 ///
@@ -35,17 +33,4 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// What a limit's name may be, so that it reads well in keys, headers and metrics.
-pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
-    if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) {
-        return Err(Invalid::new(
-            "name",
-            format_args!("{name:?}"),
-            "be 1 to 64 of a-z 0-9 _ . -",
-        ));
-    }
-    Ok(())
 }

@@ -5,13 +5,13 @@ use std::{fmt, sync::Arc};
 use crate::{
     algorithm::{Algorithm, Rule},
     invalid::{self, Invalid},
-    key::check_name,
 };
 
 /// A named rule. Clones share it.
 ///
 /// On one store, limits of the same name, algorithm and shape (window, sub-windows, anchoring) are one limit, whoever
 /// charges them. How much they allow is not part of that: what was used stays used when a limit is raised or lowered.
+/// (A bucket whose rate is lowered may still be forgotten when it would have been full again at the old one.)
 ///
 /// ```
 /// use tollgate::{Limit, Quota, SlidingCounter};
@@ -92,4 +92,17 @@ fn shape(name: &str, rule: &Rule) -> String {
         Rule::FixedWindow(rule) if rule.anchored => format!("{algorithm}:{name}:{window}:anchored"),
         _ => format!("{algorithm}:{name}:{window}"),
     }
+}
+
+/// What a limit's name may be, so that it reads well in keys, headers and metrics.
+fn check_name(name: &str) -> Result<(), Invalid> {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) {
+        return Err(Invalid::new(
+            "name",
+            format_args!("{name:?}"),
+            "be 1 to 64 of a-z 0-9 _ . -",
+        ));
+    }
+    Ok(())
 }

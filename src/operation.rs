@@ -2,7 +2,6 @@
 
 use crate::{
     charge::{Charge, Charges},
-    quota::Cost,
     receipt::Receipt,
 };
 
@@ -16,8 +15,9 @@ pub enum Operation {
     Acquire(Charges),
     /// Give back what still counts of a charge.
     Refund(Receipt),
-    /// Correct a charge to its true cost: the difference is given back, or charged whatever is left.
-    Settle(Receipt, Cost),
+    /// Correct a charge to the true costs that its receipt has been told: what was too much is given back, what was
+    /// too little is charged whatever is left.
+    Settle(Receipt),
     /// Forget these keys, as if nothing had ever been charged. Costs do not matter.
     Reset(Charges),
 }
@@ -27,7 +27,7 @@ impl Operation {
     pub(crate) fn charges(&self) -> impl Iterator<Item = &Charge> {
         let (charges, charged) = match self {
             Self::Acquire(charges) | Self::Reset(charges) => (charges.as_slice(), &[][..]),
-            Self::Refund(receipt) | Self::Settle(receipt, _) => (&[][..], receipt.charged()),
+            Self::Refund(receipt) | Self::Settle(receipt) => (&[][..], receipt.charged()),
         };
         charges.iter().chain(charged.iter().map(|charged| &charged.charge))
     }

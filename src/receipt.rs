@@ -8,6 +8,26 @@ use crate::{algorithm::Mark, charge::Charge, limit::Limit, quota::Cost};
 ///
 /// A [`Decision`](crate::Decision) that admitted has one. A [`Refund`](crate::Operation::Refund) or a
 /// [`Settle`](crate::Operation::Settle) consumes it, and it cannot be copied.
+///
+/// ```
+/// use tollgate::{Charge, Charges, Key, Limit, MemoryStore, Operation, Quota, Store, TokenBucket};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+/// let store = MemoryStore::new();
+/// let requests = Limit::new("requests", TokenBucket::new(Quota::per_minute(100)));
+/// let tokens = Limit::new("tokens", TokenBucket::new(Quota::per_minute(100_000)));
+/// let mut charges = Charges::from(Charge::new(requests, Key::new("user:1")));
+/// charges.push(Charge::new(tokens, Key::new("user:1")).cost(1000))?; // an estimate
+///
+/// let mut decision = store.apply(Operation::Acquire(charges)).await?;
+/// let receipt = decision.take_receipt().expect("it was admitted");
+/// let decision = store.apply(Operation::Settle(receipt.settled_for("tokens", 1500))).await?;
+/// assert_eq!(decision.tiers()[0].verdict().remaining(), 99);
+/// assert_eq!(decision.tiers()[1].verdict().remaining(), 98_500);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a receipt that is dropped leaves its charge where it is"]
 pub struct Receipt(SmallVec<[Charged; 3]>);
@@ -17,6 +37,15 @@ pub struct Receipt(SmallVec<[Charged; 3]>);
 pub(crate) struct Charged {
     pub(crate) charge: Charge,
     pub(crate) mark: Mark,
+    /// What it is to be corrected to: what was charged, until somebody knows better.
+    pub(crate) to: Cost,
+}
+
+impl Charged {
+    pub(crate) fn new(charge: Charge, mark: Mark) -> Self {
+        let to = charge.cost;
+        Self { charge, mark, to }
+    }
 }
 
 impl Receipt {
@@ -34,6 +63,19 @@ impl Receipt {
         self.0
             .iter()
             .map(|charged| (&charged.charge.limit, charged.charge.cost))
+    }
+
+    /// With the true cost of the request, for every tier.
+    pub fn settled(mut self, cost: Cost) -> Self {
+        self.0.iter_mut().for_each(|charged| charged.to = cost);
+        self
+    }
+
+    /// With the true cost of the request for the tiers of this limit, where tiers count different things.
+    pub fn settled_for(mut self, limit: &str, cost: Cost) -> Self {
+        let tiers = self.0.iter_mut().filter(|charged| charged.charge.limit.name() == limit);
+        tiers.for_each(|charged| charged.to = cost);
+        self
     }
 
     /// Gives back under a newer version of a limit, where one was put in force since the charge.

@@ -113,7 +113,7 @@ fn a_capacity_too_large_to_be_exact() {
         (ten_years(14), 28, "14 per 315360000s"),
     ];
     for (quota, largest, limit) in cases {
-        let must = format!("be at most {largest} for a limit of {limit}");
+        let must = format!("be at most {largest} for a limit of {limit} (with_capacity sets it)");
         capacity_accepted(quota, largest);
         capacity_refused(quota, largest + 1, &must);
         capacity_refused(quota, u32::MAX, &must);
@@ -130,10 +130,13 @@ fn a_quota_whose_own_limit_is_too_large_for_a_bucket() {
         (ten_years(17), 14, "17 per 315360000s"),
     ];
     for (quota, largest, limit) in cases {
-        let must = format!("be at most {largest} for a limit of {limit}");
+        let must = format!("be at most {largest} for a limit of {limit} (with_capacity sets it)");
         let text = format!("capacity = {}: it must {must}", quota.limit());
         refused(TokenBucket::try_new(quota), || TokenBucket::new(quota), &text);
         refused(LeakyBucket::try_new(quota), || LeakyBucket::new(quota), &text);
+        let (token, leaky) = (TokenBucket::try_with_capacity, LeakyBucket::try_with_capacity);
+        accepted(token(quota, largest), || TokenBucket::with_capacity(quota, largest));
+        accepted(leaky(quota, largest), || LeakyBucket::with_capacity(quota, largest));
     }
     for quota in [Quota::per_day(1_000_000), ten_years(14), Quota::per_second(u32::MAX)] {
         accepted(TokenBucket::try_new(quota), || TokenBucket::new(quota));
@@ -246,7 +249,7 @@ fn a_key_that_is_charged_twice() {
             error.to_string(),
             format!("{twice}: add the costs up, or name the limits apart")
         );
-        assert_eq!(charges.as_slice().len(), 1);
+        assert_eq!(charges.len(), 1);
     }
 }
 
@@ -268,6 +271,6 @@ fn keys_that_are_charged_once_each() {
     let mut charges = Charges::new();
     for (before, charge) in different.into_iter().enumerate() {
         assert_eq!(charges.push(charge), Ok(()));
-        assert_eq!(charges.as_slice().len(), before + 1);
+        assert_eq!(charges.len(), before + 1);
     }
 }

@@ -51,7 +51,11 @@ fn a_receipt_is_given_once() {
         assert!(acquire(&store, [charge("ten", rule).cost(0)]).take_receipt().is_none());
         assert!(acquire(&store, [charge("ten", rule).cost(7)]).take_receipt().is_none());
         assert!(acquire(&store, [charge("ten", rule).cost(11)]).take_receipt().is_none());
-        assert!(apply(&store, Operation::Settle(receipt, 3)).take_receipt().is_none());
+        assert!(
+            apply(&store, Operation::Settle(receipt.settled(3)))
+                .take_receipt()
+                .is_none()
+        );
         assert_eq!(remaining(&store, &charge("ten", rule)), 7, "{rule:?}");
     }
 }
@@ -65,11 +69,11 @@ fn a_settled_surplus_is_bounded_by_twice_the_limit() {
         let (store, _) = store(1000);
         let ten = charge("ten", rule);
         let [first, second, third] = [1, 2, 3].map(|cost| receipt(&store, ten.clone().cost(cost)));
-        apply(&store, Operation::Settle(first, 1));
+        apply(&store, Operation::Settle(first.settled(1)));
         assert_eq!(remaining(&store, &ten), 4, "{rule:?}");
-        apply(&store, Operation::Settle(second, 5));
+        apply(&store, Operation::Settle(second.settled(5)));
         assert_eq!(remaining(&store, &ten), 1, "{rule:?}");
-        apply(&store, Operation::Settle(third, Cost::MAX));
+        apply(&store, Operation::Settle(third.settled(Cost::MAX)));
         let kept = store.state(&Limit::new("ten", rule), &Key::GLOBAL).unwrap();
         assert_eq!(kept.to_string(), state, "{rule:?}");
         assert_eq!((store.len(), remaining(&store, &ten)), (1, 0), "{rule:?}");

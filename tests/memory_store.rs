@@ -33,7 +33,7 @@ fn play(store: &MemoryStore, steps: &'static str) {
         if let Some(less) = amount.strip_prefix('-') {
             let receipt: Receipt = receipts.remove(key).unwrap();
             let to = costs(&receipt)[0] - less.parse::<Cost>().unwrap();
-            apply(store, Operation::Settle(receipt, to));
+            apply(store, Operation::Settle(receipt.settled(to)));
         } else {
             receipts.insert(key, receipt(store, lasting(key, amount.parse().unwrap())));
         }
@@ -96,8 +96,17 @@ fn lapsed_keys_are_swept_as_traffic_comes_by() {
     clock.advance(2 * SECOND);
     assert_eq!(store.len(), 500);
     (0..1000).for_each(|_| drop(acquire(&store, [lasting("busy", 1)])));
-    assert!(store.len() <= 64, "{}", store.len());
+    assert!(store.len() <= 4, "{}", store.len());
     assert_eq!(remaining(&store, &lasting("busy", 1)), 999_000);
+}
+
+#[test]
+fn refused_requests_sweep_too() {
+    let (store, clock) = store(1000);
+    (0..500).for_each(|key| drop(acquire(&store, [lasting(key, 1)])));
+    clock.advance(SECOND);
+    (0..500).for_each(|_| assert!(!acquire(&store, [lasting("nobody", Cost::MAX)]).admits()));
+    assert!(store.len() <= 4, "{}", store.len());
 }
 
 #[test]
@@ -121,7 +130,7 @@ fn what_is_given_back_leaves_nothing_behind() {
             assert_eq!(store.len(), 1, "{rule:?}");
             let decision = match key % 3 {
                 0 => apply(&store, Operation::Refund(receipt)),
-                1 => apply(&store, Operation::Settle(receipt, 0)),
+                1 => apply(&store, Operation::Settle(receipt.settled(0))),
                 _ => apply(&store, Operation::Reset(charge.into())),
             };
             assert_eq!(decision.tiers()[0].verdict().remaining(), 10, "{rule:?}");

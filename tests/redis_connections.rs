@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::{net::TcpListener, time::Duration};
+use std::{net::TcpListener, task::Poll, time::Duration};
 
 use support::redis::{RedisServer, ask};
 use tokio::{runtime, task::JoinSet, time};
@@ -26,10 +26,14 @@ fn acquire() -> Operation {
     Operation::Acquire(Charge::new(limit, Key::new("key")).into())
 }
 
-/// A call on every lane, so that all are connected and Redis knows the program.
-async fn warm_up(store: &RedisStore) {
+/// A call for every lane, until all are connected and Redis knows the program.
+async fn warm_up(store: &RedisStore, redis: &mut Connection) {
     for _ in 0..LANES {
         assert!(store.apply(acquire()).await.unwrap().admits());
+    }
+    // The lanes, and the client that asks.
+    while info(redis, "clients", "connected_clients:") < LANES as u64 + 1 {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -57,7 +61,7 @@ async fn a_request_is_one_evalsha_and_nothing_else() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
-    warm_up(&store).await;
+    warm_up(&store, redis).await;
 
     ask::<()>(redis, "CONFIG RESETSTAT");
     for n in 1..=50 {
@@ -96,7 +100,7 @@ async fn a_forgotten_program_is_loaded_again_and_charged_once() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
-    warm_up(&store).await;
+    warm_up(&store, redis).await;
     for n in 1..=5 {
         ask::<()>(redis, "SCRIPT FLUSH");
         let decision = store.apply(acquire()).await.unwrap();
@@ -126,7 +130,7 @@ async fn a_killed_connection_is_replaced_and_nothing_is_charged_twice() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
-    warm_up(&store).await;
+    warm_up(&store, redis).await;
     let mut before = charged(redis);
     for _ in 0..5 {
         assert!(ask::<u64>(redis, "CLIENT KILL TYPE normal") > 0);
@@ -146,7 +150,7 @@ async fn a_call_that_was_sent_is_not_sent_again() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
-    warm_up(&store).await;
+    warm_up(&store, redis).await;
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let call = tokio::spawn(store.apply(acquire()));
     // Redis has it, and holds it back.
@@ -166,7 +170,7 @@ fn a_store_outlives_the_runtime_that_it_was_first_used_on() {
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
     let runtime = || runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime().block_on(warm_up(&store));
+    runtime().block_on(warm_up(&store, redis));
     let before = charged(redis);
     let (admitted, failed) = runtime().block_on(recover(&store));
     let charged = charged(redis) - before;
@@ -187,13 +191,86 @@ fn a_store_outlives_a_runtime_that_ended_while_it_was_connecting() {
             // Polled once, which begins to connect, and then let go of.
             let begun = std::future::poll_fn(|context| {
                 let mut call = store.apply(acquire());
-                std::task::Poll::Ready(call.as_mut().poll(context))
+                Poll::Ready(call.as_mut().poll(context))
             });
             assert!(begun.await.is_pending());
         }
     });
-    runtime().block_on(warm_up(&store));
-    assert_eq!(charged(&mut server.client()), LANES as u64);
+    let redis = &mut server.client();
+    runtime().block_on(warm_up(&store, redis));
+    assert_eq!(charged(redis), LANES as u64);
+}
+
+/// A node that was demoted answers, but not what it is asked.
+#[tokio::test]
+async fn a_connection_to_a_node_that_is_no_primary_any_more_is_replaced() {
+    for stale in ["yes", "no"] {
+        let server = RedisServer::start_with(&["--replica-serve-stale-data", stale]);
+        let redis = &mut server.client();
+        let store = builder(&server).pool_size(1).build().unwrap();
+        store.apply(acquire()).await.unwrap();
+        ask::<()>(redis, "REPLICAOF 127.0.0.1 1");
+        let before = info(redis, "stats", "total_connections_received:");
+        for n in 0..4 {
+            let error = store.apply(acquire()).await.unwrap_err();
+            assert!(
+                matches!(error, StoreError::Refused { .. }) && !error.may_have_charged(),
+                "{error:?}"
+            );
+            assert_eq!(info(redis, "stats", "total_connections_received:"), before + n);
+        }
+        ask::<()>(redis, "REPLICAOF NO ONE");
+        assert!(store.apply(acquire()).await.unwrap().admits());
+    }
+}
+
+#[tokio::test]
+async fn while_one_lane_cannot_connect_the_others_do_its_work() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = builder(&server).build().unwrap();
+    warm_up(&store, redis).await;
+    let clients: String = ask(redis, "CLIENT LIST");
+    let lane = clients
+        .lines()
+        .find(|client| client.contains("lib-name=tollgate") || client.contains("cmd=evalsha"));
+    let id = lane.unwrap().split(' ').next().unwrap().strip_prefix("id=").unwrap();
+    // Whoever is there may stay, and nobody may come.
+    ask::<()>(redis, "CONFIG SET maxclients 3");
+    assert_eq!(ask::<u64>(redis, &format!("CLIENT KILL ID {id}")), 1);
+    ask::<()>(redis, "CONFIG SET maxclients 1");
+    let mut failed = 0;
+    for _ in 0..10 * LANES {
+        failed += u64::from(store.apply(acquire()).await.is_err());
+    }
+    assert!(failed <= 1, "{failed}");
+}
+
+/// Whoever calls may be cut off sooner than the deadline; the silence is noticed all the same.
+#[tokio::test]
+async fn a_connection_that_fell_silent_is_replaced_though_every_caller_leaves_early() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = builder(&server).pool_size(1).build().unwrap();
+    store.apply(acquire()).await.unwrap();
+    let before = info(redis, "stats", "total_connections_received:");
+    ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    time::pause();
+    let mut call = store.apply(acquire());
+    assert!(
+        std::future::poll_fn(|context| Poll::Ready(call.as_mut().poll(context)))
+            .await
+            .is_pending()
+    );
+    drop(call);
+    // On one thread, whoever is ready has its turn before this goes on; the lane is let go of when its silence is up.
+    while info(redis, "clients", "connected_clients:") > 1 {
+        time::advance(Duration::from_secs(1)).await;
+    }
+    time::resume();
+    ask::<()>(redis, "CLIENT UNPAUSE");
+    assert!(store.apply(acquire()).await.unwrap().admits());
+    assert_eq!(info(redis, "stats", "total_connections_received:"), before + 1);
 }
 
 fn assert_deadline(error: StoreError, port: u16, expected: Duration) {
@@ -225,7 +302,7 @@ async fn a_redis_that_stops_answering_costs_the_deadline_and_charges_at_most_onc
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
-    warm_up(&store).await;
+    warm_up(&store, redis).await;
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     // With nothing left to do but wait, the runtime's clock leaps to the deadline.
     time::pause();

@@ -90,6 +90,17 @@ fn a_setting_that_cannot_work_is_named_with_its_value() {
     let prefix = |prefix: &str| RedisStore::builder().prefix(prefix);
     for (builder, field, value) in [
         (RedisStore::builder().pool_size(0), "pool_size", "0"),
+        (
+            RedisStore::builder().pool_size(usize::MAX),
+            "pool_size",
+            &usize::MAX.to_string(),
+        ),
+        (
+            RedisStore::builder().prefix("shop:fixed_window"),
+            "prefix",
+            "\"shop:fixed_window\"",
+        ),
+        (RedisStore::builder().username("limiter"), "username", "\"limiter\""),
         (RedisStore::builder().deadline(Duration::ZERO), "deadline", "0"),
         (prefix(""), "prefix", r#""""#),
         (prefix("my shop"), "prefix", r#""my shop""#),
@@ -100,9 +111,7 @@ fn a_setting_that_cannot_work_is_named_with_its_value() {
     ] {
         let error = builder.build().unwrap_err();
         assert!(
-            error
-                .to_string()
-                .starts_with(&format!("{field} = {value}: it must be ")),
+            error.to_string().starts_with(&format!("{field} = {value}: it must ")),
             "{error}"
         );
         let StoreError::Setting(invalid) = error else {
@@ -184,6 +193,8 @@ async fn a_check_says_what_a_user_may_not_do() {
         ("~other:* +@all", "keys"),
         ("~* +@all -set", "can't run this command"),
         ("~* +@all -time", "can't run this command"),
+        ("~* +@all -lrem", "can't run this command"),
+        ("~* +@all -pexpireat", "can't run this command"),
     ] {
         ask::<()>(redis, &format!("ACL SETUSER limiter reset on >hunter2 {rights}"));
         let words = complaint(&server, server.store().username("limiter").password("hunter2")).await;
@@ -216,7 +227,7 @@ async fn a_check_leaves_no_key_behind() {
     }
     assert_eq!(
         ask::<String>(redis, "INFO commandstats")
-            .matches("cmdstat_set:calls=2,")
+            .matches("cmdstat_set:calls=4,")
             .count(),
         1
     );

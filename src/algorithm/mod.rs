@@ -33,6 +33,8 @@ mod token_bucket;
 
 use std::fmt::Debug;
 
+#[cfg(feature = "redis")]
+pub(crate) use self::rule::ALGORITHMS;
 pub use self::{
     bucket::BucketState,
     fixed_window::{FixedWindow, FixedWindowState},
@@ -51,7 +53,7 @@ use crate::{quota::Cost, time::Micros, verdict::Verdict};
 ///
 /// State starts as `State::default()`. No state, fresh state and state that has lapsed answer alike. A `now` that is
 /// earlier than what the state has seen is taken for the latest time it has seen, so a clock that goes back grants
-/// nothing.
+/// nothing. A `now` is at most [`END_OF_TIME`](crate::END_OF_TIME), which is what clocks show at the latest.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate-limiting algorithm",
     note = "use `TokenBucket`, `LeakyBucket`, `FixedWindow`, `SlidingLog` or `SlidingCounter`"

@@ -50,6 +50,16 @@ macro_rules! each {
     };
 }
 
+/// The names of the five, as rules files, Redis keys, metrics and docs spell them.
+#[cfg(feature = "redis")]
+pub(crate) const ALGORITHMS: [&str; 5] = [
+    "token_bucket",
+    "leaky_bucket",
+    "fixed_window",
+    "sliding_log",
+    "sliding_counter",
+];
+
 impl Rule {
     /// The algorithm's name, as rules files, Redis keys, metrics and docs spell it.
     pub const fn name(&self) -> &'static str {

@@ -75,8 +75,13 @@ impl SlidingLog {
         (state.entries.partition_point(|&entry| entry + window <= now), now)
     }
 
-    fn push(state: &mut SlidingLogState, now: Micros, times: u64) {
+    /// Drops the `gone` oldest and adds `now` so many times, and gives memory back after a burst.
+    fn roll(state: &mut SlidingLogState, gone: usize, now: Micros, times: u64) {
+        state.entries.drain(..gone);
         state.entries.extend((0..times).map(|_| now));
+        if state.entries.capacity() > 64.max(8 * state.entries.len()) {
+            state.entries.shrink_to(2 * state.entries.len());
+        }
     }
 }
 
@@ -118,8 +123,7 @@ impl Algorithm for SlidingLog {
 
     fn commit(&self, state: &mut SlidingLogState, now: Micros, cost: Cost) -> Mark {
         let (gone, now) = self.gone(state, now);
-        state.entries.drain(..gone);
-        Self::push(state, now, u64::from(cost));
+        Self::roll(state, gone, now, u64::from(cost));
         Mark {
             at: now,
             place: 0,
@@ -135,7 +139,7 @@ impl Algorithm for SlidingLog {
             let given = (after - first).min(cost as usize);
             state.entries.drain(first..first + given);
             if given > 0 {
-                state.entries.drain(..gone);
+                Self::roll(state, gone, now, 0);
             }
         }
     }
@@ -145,8 +149,7 @@ impl Algorithm for SlidingLog {
         let count = (state.entries.len() - gone) as u64;
         let surplus = bounded_surplus(self.quota.limit(), count, surplus);
         if surplus > 0 {
-            state.entries.drain(..gone);
-            Self::push(state, now, surplus);
+            Self::roll(state, gone, now, surplus);
         }
     }
 
@@ -159,5 +162,20 @@ impl Algorithm for SlidingLog {
 
     fn rule(&self) -> Rule {
         Rule::SlidingLog(*self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_gives_memory_back_after_a_burst() {
+        let log = SlidingLog::new(Quota::per_second(LARGEST));
+        let mut state = SlidingLogState::default();
+        log.commit(&mut state, 0, LARGEST);
+        log.commit(&mut state, 1_000_000, 3);
+        assert_eq!(state.entries, [1_000_000; 3]);
+        assert!(state.entries.capacity() <= 64);
     }
 }

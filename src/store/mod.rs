@@ -15,7 +15,7 @@ pub use self::memory::{MemoryStore, MemoryStoreBuilder};
 pub use self::redis::{RedisStore, RedisStoreBuilder, StoreError};
 use crate::{clock::Clock, decision::Decision, operation::Operation};
 
-/// Keeps what has been used, and decides.
+/// Keeps what has been used, and decides. It is sealed: what a store must be told of a charge may still grow.
 ///
 /// ```
 /// use tollgate::{Charge, Key, Limit, MemoryStore, Operation, Quota, Store, TokenBucket};
@@ -35,7 +35,7 @@ use crate::{clock::Clock, decision::Decision, operation::Operation};
     message = "`{Self}` is not a store",
     note = "use `MemoryStore::new()` for one node, or `RedisStore::connect(url)?` for many"
 )]
-pub trait Store: Clone + Send + Sync + 'static {
+pub trait Store: sealed::Sealed + Clone + Send + Sync + 'static {
     /// Why it could not decide.
     type Error: Into<Box<dyn Error + Send + Sync>>;
     /// The decision to come.
@@ -46,4 +46,13 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// The clock that requests which are held back wait on.
     fn clock(&self) -> &Clock;
+}
+
+mod sealed {
+    /// Keeps [`Store`](super::Store) to the stores of this crate.
+    pub trait Sealed {}
+
+    impl Sealed for super::MemoryStore {}
+    #[cfg(feature = "redis")]
+    impl Sealed for super::RedisStore {}
 }

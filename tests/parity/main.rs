@@ -101,7 +101,7 @@ fn the_largest_log_agrees() {
         acquire(40),
         acquire(60),
         acquire(1),
-        Action::Settle(1, Size::Percent(200), true),
+        Action::Settle(1, [Size::Percent(200); 2], true),
         acquire(1),
     ];
     let steps = actions

@@ -1,13 +1,14 @@
 //! Plays a trace on one store or on several, which must give the same answers.
 
-use tollgate::{Charge, Charges, Decision, Key, Limit, Micros, Operation, Receipt};
+use tollgate::{Charge, Charges, Decision, END_OF_TIME, Key, Limit, Micros, Operation, Receipt};
 
 use crate::{
     support::stores::AnyStore,
     trace::{Action, Steps, Tier},
 };
 
-pub(crate) const START: Micros = 1_700_000_000_000_000;
+/// Traces begin at one of these.
+const STARTS: [Micros; 4] = [1_700_000_000_000_000, 0, 3, END_OF_TIME - 5_000_000_000];
 
 /// Looks at what an operation left behind, and tells by when state had lapsed: the clock may not go back behind that.
 pub(crate) type Look<'a> = &'a mut dyn FnMut(&Play<'_>, &Decision) -> Micros;
@@ -27,14 +28,15 @@ pub(crate) struct Play<'a> {
 
 impl<'a> Play<'a> {
     pub(crate) fn new(stores: &'a [AnyStore], tiers: &'a [Tier], case: u64) -> Self {
+        let start = STARTS[case as usize % STARTS.len()];
         let mut play = Self {
             stores,
             tiers,
             key: Key::new(format!("case:{case}")),
             limits: Vec::new(),
             receipts: Vec::new(),
-            now: START,
-            latest: START,
+            now: start,
+            latest: start,
             lapsed: 0,
         };
         play.change(0);
@@ -63,9 +65,10 @@ impl<'a> Play<'a> {
                 .map(Operation::Refund)
                 .collect(),
             Action::Settle(which, to, latest) => {
-                let to = to.of(self.limits[0].rule());
+                let [first, others] = to.map(|to| to.of(self.limits[0].rule()));
+                let settled = |receipt: Receipt| receipt.settled(others).settled_for("tier0", first);
                 let receipts = self.receipts(*which, *latest)?.into_iter();
-                receipts.map(|receipt| Operation::Settle(receipt, to)).collect()
+                receipts.map(|receipt| Operation::Settle(settled(receipt))).collect()
             }
             Action::Reset(tier) => {
                 let charge = self.charge(tier % self.tiers.len());

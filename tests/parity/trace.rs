@@ -18,7 +18,8 @@ pub(crate) enum Action {
     Acquire(Vec<(bool, Size)>),
     /// One of the receipts so far, under the latest version of its limits or under the one it was charged by.
     Refund(usize, bool),
-    Settle(usize, Size, bool),
+    /// The same, to a true cost for every tier and another one for the first.
+    Settle(usize, [Size; 2], bool),
     /// Another version of every tier.
     Change(usize),
     Reset(usize),
@@ -34,7 +35,8 @@ pub(crate) fn any_trace() -> impl Strategy<Value = (Vec<Tier>, Steps)> {
 
 fn any_tier() -> impl Strategy<Value = Tier> {
     let versions = any_rule().prop_flat_map(|rule| {
-        let version = (1..40_u32, 1..40_u32).prop_map(move |(limit, capacity)| version(&rule, limit, capacity));
+        let amount = || prop_oneof![3 => 1..40_u32, 1 => 1..=u32::MAX];
+        let version = (amount(), amount()).prop_map(move |(limit, capacity)| version(&rule, limit, capacity));
         (Just(rule), vec(version, 2))
     });
     (versions, prop::bool::weighted(0.15)).prop_map(|((rule, others), shadow)| Tier {
@@ -53,7 +55,7 @@ fn version(rule: &Rule, limit: u32, capacity: u32) -> Option<Rule> {
         Rule::LeakyBucket(_) => LeakyBucket::try_with_capacity(quota, capacity).ok()?.rule(),
         Rule::FixedWindow(_) if last == "anchored" => FixedWindow::new(quota).anchored().rule(),
         Rule::FixedWindow(_) => FixedWindow::new(quota).rule(),
-        Rule::SlidingLog(_) => SlidingLog::new(quota).rule(),
+        Rule::SlidingLog(_) => SlidingLog::new(Quota::new(limit % 3000 + 1, quota.window())).rule(),
         Rule::SlidingCounter(_) => SlidingCounter::new(quota).buckets(last.parse().unwrap()).rule(),
         _ => unreachable!("there are five"),
     })
@@ -64,8 +66,9 @@ fn any_action() -> impl Strategy<Value = Action> {
     prop_oneof![
         12 => vec((prop::bool::weighted(0.8), any_size()), 4).prop_map(Action::Acquire),
         3 => (which(), any::<bool>()).prop_map(|(which, latest)| Action::Refund(which, latest)),
-        3 => (which(), any_size(), any::<bool>()).prop_map(|(which, to, latest)| Action::Settle(which, to, latest)),
-        1 => (0..3_usize).prop_map(Action::Change),
+        3 => (which(), [any_size(), any_size()], any::<bool>())
+            .prop_map(|(which, to, latest)| Action::Settle(which, to, latest)),
+        2 => (0..3_usize).prop_map(Action::Change),
         1 => (0..4_usize).prop_map(Action::Reset),
         2 => any_elapse().prop_map(Action::Back),
     ]

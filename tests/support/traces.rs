@@ -10,16 +10,23 @@ use tollgate::{
 
 /// Any rule of any algorithm: small ones that fill up quickly, and extreme ones.
 pub fn any_rule() -> impl Strategy<Value = Rule> {
-    let limit = prop_oneof![6 => 1..12_u32, 1 => 1..2000_u32, 1 => select(vec![65_536, 1 << 31, u32::MAX])];
+    let limit = prop_oneof![
+        6 => 1..12_u32,
+        1 => 1..2000_u32,
+        1 => 1..=u32::MAX,
+        1 => select(vec![65_536, 1 << 31, u32::MAX - 1, u32::MAX]),
+    ];
     let window = prop_oneof![
         1 => 1..50_u64,
         4 => 1..2_000_000_u64,
         2 => select(vec![1_000_000, 60_000_000, 86_400_000_000]),
-        1 => 1..=315_360_000_000_000_u64,
+        2 => 1..=315_360_000_000_000_u64,
+        1 => select(vec![(1 << 48) - 1, 1 << 48, 315_359_999_999_999, 315_360_000_000_000]),
     ];
+    let capacity = prop_oneof![4 => 1..30_u32, 1 => 1..10_000_000_u32, 1 => 1..=u32::MAX];
     let buckets = prop_oneof![2 => Just(1), 1 => 2..=8_u32, 1 => select(vec![60, 64])];
     let max_wait = prop_oneof![2 => Just(None), 1 => (0..150_u64).prop_map(Some)];
-    (0..7_usize, limit, window, 1..30_u32, buckets, max_wait).prop_filter_map(
+    (0..7_usize, limit, window, capacity, buckets, max_wait).prop_filter_map(
         "a combination that is out of bounds",
         |(kind, limit, window, capacity, buckets, max_wait)| {
             let max_wait = max_wait.map(|percent| window.saturating_mul(percent) / 100);
@@ -30,7 +37,7 @@ pub fn any_rule() -> impl Strategy<Value = Rule> {
 
 fn build(kind: usize, limit: u32, window: Micros, capacity: u32, buckets: u32, max_wait: Option<u64>) -> Option<Rule> {
     // A log keeps an entry for each: a full one of the largest size would take most of a test's time.
-    let limit = if kind == 5 { limit.min(3000) } else { limit };
+    let limit = if kind == 5 { limit % 3000 + 1 } else { limit };
     let window = if kind == 6 {
         window.next_multiple_of(buckets.into())
     } else {
@@ -107,6 +114,8 @@ pub fn any_size() -> impl Strategy<Value = Size> {
         6 => Just(Size::Units(1)),
         2 => (2..5_u32).prop_map(Size::Units),
         4 => (0..105_u64).prop_map(Size::Percent),
+        1 => (100..400_u64).prop_map(Size::Percent),
+        1 => Just(Size::Units(u32::MAX)),
     ]
 }
 

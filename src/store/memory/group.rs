@@ -19,12 +19,14 @@ use crate::{
 pub(super) fn apply(store: &MemoryStore, operation: Operation) -> Decision {
     let now = store.clock().now();
     let mut group = Group::lock(store, &operation, now);
-    match operation {
+    let decision = match operation {
         Operation::Acquire(charges) => group.acquire(charges),
-        Operation::Refund(receipt) => group.settle(&receipt, 0),
-        Operation::Settle(receipt, to) => group.settle(&receipt, to),
+        Operation::Refund(receipt) => group.settle(&receipt.settled(0)),
+        Operation::Settle(receipt) => group.settle(&receipt),
         Operation::Reset(charges) => group.reset(&charges),
-    }
+    };
+    group.shards.iter_mut().for_each(|shard| shard.sweep(now));
+    decision
 }
 
 /// The locked shards of an operation, and where each of its charges lies.
@@ -75,7 +77,7 @@ impl<'a> Group<'a> {
         }
         let admitted = tiers.iter().all(|tier| tier.shadow || tier.verdict.outcome.admits());
         let mut charged: SmallVec<[Charged; 3]> = SmallVec::new();
-        for (index, charge) in charges.into_iter().enumerate() {
+        for (index, charge) in charges.into_each().enumerate() {
             let verdict = &mut tiers[index].verdict;
             if !verdict.outcome.admits() {
                 continue;
@@ -84,7 +86,7 @@ impl<'a> Group<'a> {
                 *verdict = self.peek(index, &charge, 0);
             } else if charge.cost > 0 {
                 let mark = self.commit(index, &charge);
-                charged.push(Charged { charge, mark });
+                charged.push(Charged::new(charge, mark));
             }
         }
         Decision::new(self.now, tiers, Receipt::new(charged))
@@ -97,11 +99,11 @@ impl<'a> Group<'a> {
         })
     }
 
-    fn settle(&mut self, receipt: &Receipt, to: Cost) -> Decision {
+    fn settle(&mut self, receipt: &Receipt) -> Decision {
         let now = self.now;
-        for (&Place { hash, shard }, Charged { charge, mark }) in self.places.iter().zip(receipt.charged()) {
+        for (&Place { hash, shard }, Charged { charge, mark, to }) in self.places.iter().zip(receipt.charged()) {
             self.shards[shard].update(hash, &charge.limit, &charge.key, now, |rule, state| {
-                rule.settle(state, now, *mark, charge.cost, to);
+                rule.settle(state, now, *mark, charge.cost, *to);
             });
         }
         self.look(receipt.charged().iter().map(|charged| &charged.charge))

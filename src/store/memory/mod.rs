@@ -135,7 +135,7 @@ pub struct MemoryStoreBuilder {
 }
 
 impl MemoryStoreBuilder {
-    /// The most keys it holds; a million by default.
+    /// The most keys it holds; a million by default. It bounds keys, not bytes: a full log takes eight an entry.
     ///
     /// The bound is shared out among up to 64 shards, so a large store may begin to forget a little before it is full.
     /// It should hold the tiers of one request at the very least, or a request forgets what it has just charged.

@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// So few keys are not worth sweeping.
-const FEW: usize = 64;
+const FEW: usize = 4;
 
-/// How many lapsed keys a write may sweep: more than it can add, so that lapsed keys become fewer.
+/// How many lapsed keys an operation may sweep: more than it adds as a rule, so that lapsed keys become fewer.
 const SWEEP: usize = 2;
 
 pub(super) struct Shard {
@@ -74,7 +74,7 @@ impl Shard {
         }
     }
 
-    /// Changes a key's state, keeps it only while it counts, and sweeps a little.
+    /// Changes a key's state, and keeps it only while it counts.
     pub(super) fn update<T>(
         &mut self,
         hash: u64,
@@ -83,7 +83,7 @@ impl Shard {
         now: Micros,
         change: impl FnOnce(&Rule, &mut State) -> T,
     ) -> T {
-        let result = match self.entries.find_entry(hash, |entry| entry.is(limit, key)) {
+        match self.entries.find_entry(hash, |entry| entry.is(limit, key)) {
             Ok(mut place) => {
                 let entry = place.get_mut();
                 entry.limit.follow(limit);
@@ -113,9 +113,7 @@ impl Shard {
                 }
                 result
             }
-        };
-        self.sweep(now);
-        result
+        }
     }
 
     /// Makes room first, so that it is never the newcomer who is forgotten.
@@ -133,7 +131,8 @@ impl Shard {
         }
     }
 
-    fn sweep(&mut self, now: Micros) {
+    /// Removes a few keys that have lapsed, as every operation that comes by does.
+    pub(super) fn sweep(&mut self, now: Micros) {
         for _ in 0..SWEEP {
             if self.entries.len() > FEW {
                 self.take_head(now);
@@ -165,9 +164,10 @@ impl Shard {
 
     /// Gives memory back after a flood, and forgets places that fit no entry once they are the many.
     fn shrink(&mut self) {
-        let len = self.entries.len().max(FEW);
+        let len = self.entries.len().max(64);
         if self.entries.capacity() > 8 * len {
             self.entries.shrink_to(2 * len, |entry| entry.hash);
+            self.due.shrink_to(2 * len);
         }
         if self.due.len() > 4 * len {
             self.due = self

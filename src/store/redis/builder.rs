@@ -7,8 +7,8 @@ use deadpool_redis::{
     redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisResult},
 };
 
-use super::{RedisStore, Shared, call::Prefix, error::StoreError, lane::Lanes};
-use crate::{clock::Clock, invalid::Invalid};
+use super::{RedisStore, Shared, call::Prefix, error::StoreError, lanes::Lanes};
+use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid};
 
 /// How long a connection may take to be made. Requests wait no longer than their deadline for it.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -165,8 +165,8 @@ impl RedisStoreBuilder {
     }
 
     fn check_settings(&self) -> Result<(), Invalid> {
-        if self.pool_size == 0 {
-            return Err(Invalid::new("pool_size", self.pool_size, "be at least 1"));
+        if !(1..=1024).contains(&self.pool_size) {
+            return Err(Invalid::new("pool_size", self.pool_size, "be from 1 to 1024"));
         }
         if self.deadline.is_zero() {
             return Err(Invalid::new("deadline", "0", "be longer than nothing"));
@@ -174,6 +174,11 @@ impl RedisStoreBuilder {
         let printable = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
         if self.prefix.is_empty() || self.prefix.len() > 64 || !self.prefix.bytes().all(printable) {
             let must = "be 1 to 64 printable ASCII characters other than braces and blanks";
+            return Err(Invalid::new("prefix", format_args!("{:?}", self.prefix), must));
+        }
+        // Where the prefix ends is where the first algorithm's name begins.
+        if self.prefix.split(':').any(|part| ALGORITHMS.contains(&part)) {
+            let must = "have no algorithm's name between its colons";
             return Err(Invalid::new("prefix", format_args!("{:?}", self.prefix), must));
         }
         Ok(())

@@ -51,8 +51,8 @@ pub(super) fn encode(operation: &Operation, prefix: &Prefix, now: Option<Micros>
     command.arg(1);
     match operation {
         Operation::Acquire(charges) => acquire(&mut command, charges.as_slice()),
-        Operation::Refund(receipt) => settle(&mut command, receipt, 0),
-        Operation::Settle(receipt, to) => settle(&mut command, receipt, *to),
+        Operation::Refund(receipt) => settle(&mut command, receipt, |_| 0),
+        Operation::Settle(receipt) => settle(&mut command, receipt, |charged| charged.to),
         Operation::Reset(charges) => {
             command.arg("reset").arg(charges.as_slice().len());
             for index in 1..=charges.as_slice().len() {
@@ -107,17 +107,11 @@ fn acquire(command: &mut Cmd, charges: &[Charge]) {
     }
 }
 
-fn settle(command: &mut Cmd, receipt: &Receipt, to: Cost) {
+fn settle(command: &mut Cmd, receipt: &Receipt, to: fn(&Charged) -> Cost) {
     command.arg("settle").arg(receipt.charged().len());
-    for (index, Charged { charge, mark }) in (1..).zip(receipt.charged()) {
-        let Mark { at, place, unit } = *mark;
-        command
-            .arg(index)
-            .arg(index)
-            .arg(charge.cost)
-            .arg(at)
-            .arg(place)
-            .arg(unit)
-            .arg(to);
+    for (index, charged) in (1..).zip(receipt.charged()) {
+        let Mark { at, place, unit } = charged.mark;
+        command.arg(index).arg(index).arg(charged.charge.cost);
+        command.arg(at).arg(place).arg(unit).arg(to(charged));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{error, fmt, sync::Arc, time::Duration};
 
-use deadpool_redis::redis::RedisError;
+use deadpool_redis::redis::{ErrorKind, RedisError};
 
 use crate::invalid::Invalid;
 
@@ -13,6 +13,7 @@ use crate::invalid::Invalid;
 #[non_exhaustive]
 pub enum StoreError {
     /// An address that is none.
+    #[non_exhaustive]
     Address {
         /// The address, without what may be a password.
         url: String,
@@ -22,20 +23,27 @@ pub enum StoreError {
     /// A setting that cannot work.
     Setting(Invalid),
     /// No connection could be made, or it was lost before the answer came.
+    #[non_exhaustive]
     Connection {
         /// Which Redis.
         address: Arc<str>,
         /// What happened.
         source: Arc<RedisError>,
+        /// Whether the call may have reached Redis before that.
+        sent: bool,
     },
-    /// No answer came in time. Whether anything was charged is unknown.
+    /// No answer came in time.
+    #[non_exhaustive]
     Deadline {
         /// Which Redis.
         address: Arc<str>,
         /// How long it was waited for.
         deadline: Duration,
+        /// Whether the call may have reached Redis, or was still waiting for a connection.
+        sent: bool,
     },
     /// Redis answered that it will not.
+    #[non_exhaustive]
     Refused {
         /// Which Redis.
         address: Arc<str>,
@@ -43,6 +51,7 @@ pub enum StoreError {
         source: Arc<RedisError>,
     },
     /// Redis answered something that the program never says.
+    #[non_exhaustive]
     Reply {
         /// What is wrong with it.
         reason: String,
@@ -50,16 +59,49 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the call may have been charged all the same. It is not known, and it must not be sent again.
+    pub fn may_have_charged(&self) -> bool {
+        match self {
+            Self::Connection { sent, .. } | Self::Deadline { sent, .. } => *sent,
+            Self::Reply { .. } => true,
+            Self::Address { .. } | Self::Setting(_) | Self::Refused { .. } => false,
+        }
+    }
+
     pub(super) fn reply(reason: impl Into<String>) -> Self {
         Self::Reply { reason: reason.into() }
     }
 
-    pub(super) fn of(address: &Arc<str>, source: RedisError) -> Self {
-        let (address, lost) = (Arc::clone(address), source.is_io_error());
-        let source = Arc::new(source);
-        match lost {
-            true => Self::Connection { address, source },
-            false => Self::Refused { address, source },
+    pub(super) fn late(address: &Arc<str>, deadline: Duration, sent: bool) -> Self {
+        let address = Arc::clone(address);
+        Self::Deadline {
+            address,
+            deadline,
+            sent,
+        }
+    }
+
+    pub(super) fn before_sending(address: &Arc<str>, source: RedisError) -> Self {
+        Self::of(address, source, false)
+    }
+
+    pub(super) fn after_sending(address: &Arc<str>, source: RedisError) -> Self {
+        Self::of(address, source, true)
+    }
+
+    fn of(address: &Arc<str>, source: RedisError, sent: bool) -> Self {
+        let address = Arc::clone(address);
+        match source.kind() {
+            ErrorKind::Io => Self::Connection {
+                address,
+                source: Arc::new(source),
+                sent,
+            },
+            ErrorKind::Parse => Self::reply(source.to_string()),
+            _ => Self::Refused {
+                address,
+                source: Arc::new(source),
+            },
         }
     }
 }
@@ -81,7 +123,7 @@ fn advice(source: &RedisError) -> &'static str {
         "NOAUTH" => return PASSWORD,
         "WRONGPASS" => return LOGIN,
         "NOPERM" => return PERMISSION,
-        "READONLY" => return "; this is a replica: connect to the primary",
+        "READONLY" | "MASTERDOWN" => return "; this is a replica: connect to the primary",
         "OOM" => return "; Redis is out of memory: raise maxmemory",
         "BUSY" => return "; another script is keeping Redis from answering",
         _ => {}
@@ -93,6 +135,7 @@ fn advice(source: &RedisError) -> &'static str {
         ("Authentication required", PASSWORD),
         ("AuthenticationFailed", LOGIN),
         ("can't run this command", PERMISSION),
+        ("syntax error", "; Redis 6.2 or later is needed"),
     ];
     known
         .iter()
@@ -108,11 +151,11 @@ impl fmt::Display for StoreError {
                 "url = {url:?}: {source}; it must be like redis://HOST:PORT (rediss:// needs the feature `tls`)"
             ),
             Self::Setting(invalid) => invalid.fmt(f),
-            Self::Connection { address, source } => {
+            Self::Connection { address, source, .. } => {
                 let advice = connection_advice(source);
                 write!(f, "no connection to Redis at {address}: {source}; {advice}")
             }
-            Self::Deadline { address, deadline } => {
+            Self::Deadline { address, deadline, .. } => {
                 write!(f, "Redis at {address} did not answer within {deadline:?}")
             }
             Self::Refused { address, source } => {

@@ -1,33 +1,20 @@
-//! Lanes: a few pooled connections, each shared by many calls, let go of only to be replaced.
+//! A lane: one pooled connection, shared by many calls, let go of only to be replaced.
 //!
 //! Checking a connection out of a pool costs a round trip of its own, a PING to see that it still lives. A lane checks
 //! one out once and hands out clones; redis-rs sends what they are given over the one socket, side by side.
 
-use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deadpool_redis::{
     Connection, Pool, PoolError,
-    redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value, aio::MultiplexedConnection, cmd},
+    redis::{ErrorKind, RedisError, aio::MultiplexedConnection},
 };
 use tokio::sync::watch;
 
-use super::{error::StoreError, program};
-
-pub(super) struct Lanes {
-    address: Arc<str>,
-    pool: Pool,
-    lanes: Box<[Arc<Lane>]>,
-    next: AtomicUsize,
-}
+use super::error::StoreError;
 
 #[derive(Default)]
-struct Lane(Mutex<Link>);
+pub(super) struct Lane(Mutex<Link>);
 
 #[derive(Default)]
 enum Link {
@@ -35,91 +22,65 @@ enum Link {
     Down,
     /// A task is connecting; everybody waits for what it finds. When its runtime ends before it does, the channel
     /// closes and the lane counts as down.
-    Connecting(watch::Receiver<Outcome>),
+    Connecting(watch::Receiver<Found>),
     Up(Connection, Serial),
 }
 
 /// Tells a lane's connections apart.
 type Serial = Arc<()>;
-type Outcome = Option<Result<(MultiplexedConnection, Serial), StoreError>>;
+type Found = Option<Result<Line, StoreError>>;
+
+/// A lane's connection, as a call uses it.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) connection: MultiplexedConnection,
+    lane: Arc<Lane>,
+    serial: Serial,
+}
 
 impl Lane {
     fn link(&self) -> MutexGuard<'_, Link> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Lanes {
-    pub(super) fn new(address: Arc<str>, pool: Pool, lanes: usize) -> Self {
-        Self {
-            address,
-            pool,
-            lanes: (0..lanes).map(|_| Arc::default()).collect(),
-            next: AtomicUsize::new(0),
+    /// The connection, if there is one.
+    pub(super) fn line(self: &Arc<Self>) -> Option<Line> {
+        match &*self.link() {
+            Link::Up(connection, serial) => Some(Line {
+                connection: (**connection).clone(),
+                lane: Arc::clone(self),
+                serial: Arc::clone(serial),
+            }),
+            Link::Down | Link::Connecting(_) => None,
         }
     }
 
-    pub(super) fn address(&self) -> &str {
-        &self.address
-    }
-
-    /// Runs a command within the deadline, connecting included. One that may have been sent is never sent again.
-    pub(super) async fn run(&self, command: &Cmd, deadline: Duration) -> Result<Value, StoreError> {
-        let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        let lane = &self.lanes[turn % self.lanes.len()];
-        let mut used = None;
-        let answer = tokio::time::timeout(deadline, async {
-            let (mut connection, serial) = self.connection(lane).await?;
-            used = Some(serial);
-            let answer = run_program(command, &mut connection).await;
-            answer.map_err(|error| (is_lost(&error), StoreError::of(&self.address, error)))
-        });
-        let (lost, error) = match answer.await {
-            Ok(Ok(value)) => return Ok(value),
-            Ok(Err(failed)) => failed,
-            // Silence may be a half-open socket, which nothing but a new one heals.
-            Err(_) => {
-                let address = Arc::clone(&self.address);
-                (true, StoreError::Deadline { address, deadline })
-            }
-        };
-        if let (true, Some(serial)) = (lost, used) {
-            retire(lane, &serial);
+    /// Sees to it that somebody is connecting, and tells where to hear of it.
+    pub(super) fn connect(self: &Arc<Self>, pool: &Pool, address: &Arc<str>) -> watch::Receiver<Found> {
+        let mut link = self.link();
+        if let Link::Connecting(found) = &*link
+            && found.has_changed().is_ok()
+        {
+            return found.clone();
         }
-        Err(error)
-    }
-
-    async fn connection(&self, lane: &Arc<Lane>) -> Result<(MultiplexedConnection, Serial), (bool, StoreError)> {
-        let mut connecting = match &mut *lane.link() {
-            Link::Up(connection, serial) => return Ok(((**connection).clone(), Arc::clone(serial))),
-            Link::Connecting(connecting) if connecting.has_changed().is_ok() => connecting.clone(),
-            link => {
-                let (found, connecting) = watch::channel(None);
-                *link = Link::Connecting(connecting.clone());
-                let (lane, pool, address) = (Arc::clone(lane), self.pool.clone(), Arc::clone(&self.address));
-                // A task of its own: the request that began it may give up before it is done.
-                tokio::spawn(connect(lane, pool, address, found));
-                connecting
-            }
-        };
-        let found = connecting.wait_for(Option::is_some).await;
-        let abandoned = || {
-            let gone = RedisError::from((ErrorKind::Io, "connecting was abandoned"));
-            Err(StoreError::of(&self.address, gone))
-        };
-        let found = found.map_or(None, |found| found.clone());
-        found.unwrap_or_else(abandoned).map_err(|error| (false, error))
+        let (sender, found) = watch::channel(None);
+        *link = Link::Connecting(found.clone());
+        // A task of its own: the request that began it may give up before it is done.
+        tokio::spawn(connect(Arc::clone(self), pool.clone(), Arc::clone(address), sender));
+        found
     }
 }
 
-async fn connect(lane: Arc<Lane>, pool: Pool, address: Arc<str>, found: watch::Sender<Outcome>) {
-    let connected = pool.get().await;
-    let outcome = match connected {
+async fn connect(lane: Arc<Lane>, pool: Pool, address: Arc<str>, found: watch::Sender<Found>) {
+    let outcome = match pool.get().await {
         Ok(connection) => {
-            let serial = Serial::default();
-            let clone = (*connection).clone();
+            let (clone, serial) = ((*connection).clone(), Serial::default());
             *lane.link() = Link::Up(connection, Arc::clone(&serial));
-            Ok((clone, serial))
+            Ok(Line {
+                connection: clone,
+                lane,
+                serial,
+            })
         }
         Err(error) => {
             *lane.link() = Link::Down;
@@ -127,40 +88,20 @@ async fn connect(lane: Arc<Lane>, pool: Pool, address: Arc<str>, found: watch::S
                 PoolError::Backend(error) => error,
                 other => RedisError::from((ErrorKind::Io, "the pool gave no connection", other.to_string())),
             };
-            Err(StoreError::of(&address, error))
+            Err(StoreError::before_sending(&address, error))
         }
     };
     found.send_replace(Some(outcome));
 }
 
-/// Lets go of a connection for good, unless it has been replaced already.
-fn retire(lane: &Lane, serial: &Serial) {
-    let mut link = lane.link();
-    if matches!(&*link, Link::Up(_, current) if Arc::ptr_eq(current, serial))
-        && let Link::Up(connection, _) = std::mem::take(&mut *link)
-    {
-        drop(Connection::take(connection));
-    }
-}
-
-/// Runs the program; loads it first where Redis has never seen it or has forgotten it, which it says before it does
-/// anything.
-async fn run_program(command: &Cmd, connection: &mut MultiplexedConnection) -> Result<Value, RedisError> {
-    match command.query_async(connection).await {
-        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            let mut load = cmd("SCRIPT");
-            load.arg("LOAD")
-                .arg(program::source())
-                .query_async::<()>(connection)
-                .await?;
-            command.query_async(connection).await
+impl Line {
+    /// Lets go of this connection for good, unless the lane has replaced it already.
+    pub(super) fn retire(&self) {
+        let mut link = self.lane.link();
+        if matches!(&*link, Link::Up(_, serial) if Arc::ptr_eq(serial, &self.serial))
+            && let Link::Up(connection, _) = std::mem::take(&mut *link)
+        {
+            drop(Connection::take(connection));
         }
-        answer => answer,
     }
-}
-
-/// Whether the connection is at fault, or leads to a Redis that has become a replica.
-fn is_lost(error: &RedisError) -> bool {
-    let replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
-    error.is_io_error() || error.is_unrecoverable_error() || replica
 }

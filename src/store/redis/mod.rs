@@ -1,25 +1,35 @@
 //! The store that many processes share: one Lua program, run atomically, on Redis's own clock.
 //!
 //! An operation becomes one EVALSHA (`call`), travels over a connection that is shared and never checked out per
-//! request (`lane`), runs the program that is assembled from `lua/` (`program`), and its reply becomes a
+//! request (`lanes`, each a `lane`), runs the program that is assembled from `lua/` (`program`), and its reply becomes a
 //! [`Decision`] (`reply`).
 
 mod builder;
 mod call;
 mod error;
 mod lane;
+mod lanes;
 mod program;
 mod reply;
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 pub use self::{builder::RedisStoreBuilder, error::StoreError};
-use self::{call::Prefix, lane::Lanes};
+use self::{call::Prefix, lanes::Lanes};
 use super::Store;
 use crate::{
-    algorithm::FixedWindow, charge::Charge, clock::Clock, decision::Decision, key::Key, limit::Limit,
-    operation::Operation, quota::Quota,
+    algorithm::{Algorithm, FixedWindow, SlidingLog},
+    charge::{Charge, Charges},
+    clock::Clock,
+    decision::Decision,
+    key::Key,
+    limit::Limit,
+    operation::Operation,
+    quota::Quota,
 };
+
+/// What [`RedisStore::check`] charges: so much that processes which start together do not get in each other's way.
+const CHECK: Quota = Quota::per_second(10_000);
 
 /// How long [`RedisStore::check`] waits: it runs at start-up, when a first connection may take its time.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -28,6 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// It connects when it is first used, and again when a connection is lost. A call that takes longer than the deadline
 /// in all, 100 ms unless told otherwise, is an error; whether it was charged is then unknown, and it is not sent again.
+/// A connection lives on the runtime that made it: when that has ended, the first call or two from another one fail.
 ///
 /// Redis 6.2 or later, or Valkey. Give it `maxmemory-policy noeviction` or `volatile-ttl`: a key that is evicted is a
 /// limit that starts over.
@@ -67,21 +78,35 @@ impl RedisStore {
         RedisStoreBuilder::new()
     }
 
-    /// Charges a limit of its own and forgets it again, so that whatever would fail later fails now, in clear words.
+    /// Charges limits of its own, corrects the charge and forgets it, so that whatever would fail later fails now, in
+    /// clear words.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let limit = Limit::new("tollgate.check", FixedWindow::new(Quota::per_second(1000)));
-        let charge = Charge::new(limit, Key::new("check"));
-        self.decide(Operation::Acquire(charge.clone().into()), PATIENCE).await?;
-        self.decide(Operation::Reset(charge.into()), PATIENCE).await?;
+        self.0.lanes.run(program::load(), PATIENCE).await?;
+        let mut charges = Charges::new();
+        // Between them, a string and a list need every command that the program knows.
+        for rule in [FixedWindow::new(CHECK).rule(), SlidingLog::new(CHECK).rule()] {
+            let limit = Limit::new("tollgate.check", rule);
+            let charge = Charge::new(limit, Key::new("check")).cost(2);
+            charges.push(charge).expect("two algorithms never share a key");
+        }
+        let mut decision = self.decide(Operation::Acquire(charges.clone()), PATIENCE).await?;
+        if let Some(receipt) = decision.take_receipt() {
+            self.decide(Operation::Settle(receipt.settled(1)), PATIENCE).await?;
+        }
+        self.decide(Operation::Reset(charges), PATIENCE).await?;
         Ok(())
     }
 
     async fn decide(&self, operation: Operation, deadline: Duration) -> Result<Decision, StoreError> {
         let shared = &*self.0;
+        if operation.charges().next().is_none() {
+            return Ok(Decision::new(shared.clock.now(), [], None));
+        }
         let now = shared.named_time.then(|| shared.clock.now());
         let command = call::encode(&operation, &shared.prefix, now);
-        let reply = shared.lanes.run(&command, deadline).await?;
-        reply::decode(reply, operation, &shared.prefix)
+        let (answer, line) = shared.lanes.run(command, deadline).await?;
+        // An answer that makes no sense may be another call's: the line is out of step.
+        reply::decode(answer, operation, &shared.prefix).inspect_err(|_| line.retire())
     }
 }
 

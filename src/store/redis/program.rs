@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use deadpool_redis::redis::Script;
+use deadpool_redis::redis::{Cmd, Script, cmd};
 
 /// Its parts, in the order in which they build on each other.
 const SOURCE: &str = concat!(
@@ -16,9 +16,11 @@ const SOURCE: &str = concat!(
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(SOURCE));
 
-/// The program's text, for SCRIPT LOAD.
-pub(super) fn source() -> &'static str {
-    SOURCE
+/// The command that makes Redis remember it.
+pub(super) fn load() -> Cmd {
+    let mut load = cmd("SCRIPT");
+    load.arg("LOAD").arg(SOURCE);
+    load
 }
 
 /// The name Redis knows it by once it is loaded.

@@ -70,14 +70,14 @@ pub(super) fn decode(reply: Value, operation: Operation, prefix: &Prefix) -> Res
     warn_of_garbage(numbers, &operation, prefix)?;
     let receipt = match operation {
         Operation::Acquire(charges) => receipt(charges, marks),
-        Operation::Refund(_) | Operation::Settle(..) | Operation::Reset(_) => None,
+        Operation::Refund(_) | Operation::Settle(_) | Operation::Reset(_) => None,
     };
     Ok(Decision::new(now, tiers, receipt))
 }
 
 fn receipt(charges: Charges, marks: SmallVec<[Option<Mark>; 3]>) -> Option<Receipt> {
-    let charged = charges.into_iter().zip(marks);
-    Receipt::new(charged.filter_map(|(charge, mark)| mark.map(|mark| Charged { charge, mark })))
+    let charged = charges.into_each().zip(marks);
+    Receipt::new(charged.filter_map(|(charge, mark)| mark.map(|mark| Charged::new(charge, mark))))
 }
 
 /// What is left of a reply names the keys that hold something which is not ours.

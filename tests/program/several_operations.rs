@@ -186,3 +186,20 @@ fn garbage_under_a_log_makes_way_for_a_charge_that_the_same_call_corrects() {
         assert_eq!(state(redis, "key"), [b"5000"], "{garbage:?}");
     }
 }
+
+/// What lapsed stays in the list until the next charge, so that a refusal changes nothing; it must not cost it much.
+#[test]
+fn a_log_is_never_read_whole() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let log = "1 sliding_log 65536 60000000";
+    eval(redis, &["log"], &format!("0 {log} 1 acquire 1 1 1 65535 0")).unwrap();
+    eval(redis, &["log"], &format!("30000000 {log} 1 acquire 1 1 1 1 0")).unwrap();
+    command::<()>(redis, &["CONFIG", "RESETSTAT"]);
+    let look = eval(redis, &["log"], &format!("61000000 {log} 1 acquire 1 1 1 0 0")).unwrap();
+    assert_eq!(look, [61_000_000, 0, 65_535, 0, 29_000_000, -1, -1]);
+    // The newest, and then a search that halves what the first sixteen leave, fifteen times over.
+    let counts = counts(redis);
+    assert_eq!(["llen", "lrange", "lindex"].map(|name| counts[name]), [1, 1, 1 + 15]);
+    assert_eq!(command::<u64>(redis, &["LLEN", "log"]), 65_536);
+}

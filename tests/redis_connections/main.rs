@@ -1,0 +1,111 @@
+//! The Redis store's connections: shared, never checked out per call, replaced when they are lost.
+#![cfg(feature = "redis")]
+
+mod deadlines;
+mod lost;
+#[path = "../support/mod.rs"]
+mod support;
+
+use support::redis::{RedisServer, ask};
+use tokio::task::JoinSet;
+use tollgate::{
+    Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store,
+    redis::Connection,
+};
+
+const LANES: usize = 3;
+const LIMIT: u32 = 1000;
+
+/// A store on a clock that stands still, so that no window ends while a test runs.
+fn builder(server: &RedisServer) -> RedisStoreBuilder {
+    server.store().pool_size(LANES).clock(ManualClock::at(0))
+}
+
+fn acquire() -> Operation {
+    let limit = Limit::new("name", FixedWindow::new(Quota::per_day(LIMIT)));
+    Operation::Acquire(Charge::new(limit, Key::new("key")).into())
+}
+
+/// A call for every lane, until all are connected and Redis knows the program.
+async fn warm_up(store: &RedisStore, redis: &mut Connection) {
+    for _ in 0..LANES {
+        assert!(store.apply(acquire()).await.unwrap().admits());
+    }
+    // The lanes, and the client that asks.
+    while info(redis, "clients", "connected_clients:") < LANES as u64 + 1 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// What has been charged, by the word of Redis.
+fn charged(redis: &mut Connection) -> u64 {
+    let state: Option<String> = ask(redis, "GET rate_limit:fixed_window:name:86400000000:key");
+    state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())
+}
+
+/// A number that INFO tells, or 0 when it does not.
+fn info(redis: &mut Connection, section: &str, field: &str) -> u64 {
+    let info: String = ask(redis, &format!("INFO {section}"));
+    let line = info.lines().find_map(|line| line.strip_prefix(field));
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+    line.map_or(0, |rest| digits(rest).parse().unwrap())
+}
+
+/// How often a command has been run.
+fn calls(redis: &mut Connection, command: &str) -> u64 {
+    info(redis, "commandstats", &format!("cmdstat_{command}:calls="))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_one_evalsha_and_nothing_else() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = builder(&server).build().unwrap();
+    warm_up(&store, redis).await;
+
+    ask::<()>(redis, "CONFIG RESETSTAT");
+    for n in 1..=50 {
+        store.apply(acquire()).await.unwrap();
+        assert_eq!(calls(redis, "evalsha"), n);
+    }
+    let mut requests: JoinSet<_> = (0..200).map(|_| store.apply(acquire())).collect();
+    while let Some(decision) = requests.join_next().await {
+        assert!(decision.unwrap().unwrap().admits());
+    }
+    assert_eq!(calls(redis, "evalsha"), 250);
+    assert_eq!(charged(redis), LANES as u64 + 250);
+    for never in ["ping", "unwatch", "script|load", "eval", "select", "auth", "hello"] {
+        assert_eq!(calls(redis, never), 0, "{never}");
+    }
+    // The lanes, and the client that asks.
+    assert!(info(redis, "clients", "connected_clients:") <= LANES as u64 + 1);
+}
+
+#[tokio::test]
+async fn a_burst_on_a_new_store_opens_no_more_connections_than_it_may() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = builder(&server).build().unwrap();
+    let mut requests: JoinSet<_> = (0..100).map(|_| store.apply(acquire())).collect();
+    while let Some(decision) = requests.join_next().await {
+        assert!(decision.unwrap().unwrap().admits());
+    }
+    assert_eq!(charged(redis), 100);
+    // The lanes, and the client that asks.
+    assert!(info(redis, "stats", "total_connections_received:") <= LANES as u64 + 1);
+}
+
+#[tokio::test]
+async fn a_forgotten_program_is_loaded_again_and_charged_once() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = builder(&server).build().unwrap();
+    warm_up(&store, redis).await;
+    for n in 1..=5 {
+        ask::<()>(redis, "SCRIPT FLUSH");
+        let decision = store.apply(acquire()).await.unwrap();
+        let used = LANES as u64 + n;
+        assert_eq!(decision.tiers()[0].verdict().remaining(), u64::from(LIMIT) - used);
+        assert_eq!(charged(redis), used);
+    }
+}

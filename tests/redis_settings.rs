@@ -191,10 +191,10 @@ async fn a_check_says_what_a_user_may_not_do() {
         ("~* +@all -evalsha", "'evalsha'"),
         ("~* +@all -script", "'script|load'"),
         ("~other:* +@all", "keys"),
-        ("~* +@all -set", "can't run this command"),
-        ("~* +@all -time", "can't run this command"),
-        ("~* +@all -lrem", "can't run this command"),
-        ("~* +@all -pexpireat", "can't run this command"),
+        ("~* +@all -set", "command"),
+        ("~* +@all -time", "command"),
+        ("~* +@all -lrem", "command"),
+        ("~* +@all -pexpireat", "command"),
     ] {
         ask::<()>(redis, &format!("ACL SETUSER limiter reset on >hunter2 {rights}"));
         let words = complaint(&server, server.store().username("limiter").password("hunter2")).await;

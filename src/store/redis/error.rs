@@ -135,6 +135,7 @@ fn advice(source: &RedisError) -> &'static str {
         ("Authentication required", PASSWORD),
         ("AuthenticationFailed", LOGIN),
         ("can't run this command", PERMISSION),
+        ("has no permissions to run", PERMISSION),
         ("syntax error", "; Redis 6.2 or later is needed"),
     ];
     known

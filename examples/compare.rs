@@ -4,7 +4,7 @@
 //! `REDIS_URL=redis://127.0.0.1:6379 cargo run --example compare` the limits are kept in that Redis, and the answers
 //! are the same.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, process::ExitCode, time::Duration};
 
 use tollgate::{
     Algorithm, Charge, FixedWindow, Key, LeakyBucket, Limit, ManualClock, MemoryStore, Operation, Quota, Rule,
@@ -14,7 +14,17 @@ use tollgate::{
 type AnyError = Box<dyn Error + Send + Sync>;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), AnyError> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), AnyError> {
     let clock = ManualClock::at(0);
     match std::env::var("REDIS_URL") {
         #[cfg(feature = "redis")]

@@ -71,18 +71,12 @@ impl Decision {
 
     /// When the request would pass, if nobody else came in between; only a limited one is promised a time.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self.outcome() {
-            Outcome::Limited { retry_after } => Some(Duration::from_micros(retry_after)),
-            Outcome::Admitted { .. } | Outcome::Impossible => None,
-        }
+        self.outcome().retry_after()
     }
 
     /// How long an admitted request is held before it may leave.
     pub fn delay(&self) -> Duration {
-        match self.outcome() {
-            Outcome::Admitted { delay } => Duration::from_micros(delay),
-            Outcome::Limited { .. } | Outcome::Impossible => Duration::ZERO,
-        }
+        self.outcome().delay()
     }
 
     /// A verdict per tier, shadows included.

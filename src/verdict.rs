@@ -37,6 +37,22 @@ impl Outcome {
     pub const fn admits(&self) -> bool {
         matches!(self, Self::Admitted { .. })
     }
+
+    /// When to come back; only a limited request is promised a time.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Limited { retry_after } => Some(Duration::from_micros(*retry_after)),
+            Self::Admitted { .. } | Self::Impossible => None,
+        }
+    }
+
+    /// How long an admitted request is held before it may leave.
+    pub const fn delay(&self) -> Duration {
+        match self {
+            Self::Admitted { delay } => Duration::from_micros(*delay),
+            Self::Limited { .. } | Self::Impossible => Duration::ZERO,
+        }
+    }
 }
 
 impl fmt::Display for Outcome {
@@ -68,10 +84,7 @@ impl Verdict {
 
     /// When to come back; only a limited request is promised a time.
     pub const fn retry_after(&self) -> Option<Duration> {
-        match self.outcome {
-            Outcome::Limited { retry_after } => Some(Duration::from_micros(retry_after)),
-            Outcome::Admitted { .. } | Outcome::Impossible => None,
-        }
+        self.outcome.retry_after()
     }
 
     /// How long until the limit is as good as new; zero when it is.
@@ -81,9 +94,6 @@ impl Verdict {
 
     /// How long an admitted request is held before it may leave.
     pub const fn delay(&self) -> Duration {
-        match self.outcome {
-            Outcome::Admitted { delay } => Duration::from_micros(delay),
-            Outcome::Limited { .. } | Outcome::Impossible => Duration::ZERO,
-        }
+        self.outcome.delay()
     }
 }

@@ -5,7 +5,10 @@ mod support;
 
 use std::{error::Error, time::Duration};
 
-use support::redis::{RedisServer, ask, keys};
+use support::{
+    redis::{RedisServer, ask, keys},
+    rules::each_algorithm,
+};
 use tollgate::{
     Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store, StoreError,
 };
@@ -86,6 +89,27 @@ fn a_password_without_a_host_or_in_a_query_is_not_shown_either() {
 }
 
 #[test]
+fn a_prefix_has_no_algorithms_name_between_its_colons() {
+    for rule in each_algorithm(Quota::per_day(10)) {
+        for prefix in [rule.name().to_owned(), format!("shop:{}:eu", rule.name())] {
+            let error = RedisStore::builder().prefix(prefix).build().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .ends_with("have no algorithm's name between its colons"),
+                "{error}"
+            );
+        }
+        assert!(
+            RedisStore::builder()
+                .prefix(format!("shop:my_{}", rule.name()))
+                .build()
+                .is_ok()
+        );
+    }
+}
+
+#[test]
 fn a_setting_that_cannot_work_is_named_with_its_value() {
     let prefix = |prefix: &str| RedisStore::builder().prefix(prefix);
     for (builder, field, value) in [
@@ -101,7 +125,12 @@ fn a_setting_that_cannot_work_is_named_with_its_value() {
             "\"shop:fixed_window\"",
         ),
         (RedisStore::builder().username("limiter"), "username", "\"limiter\""),
-        (RedisStore::builder().deadline(Duration::ZERO), "deadline", "0"),
+        (RedisStore::builder().deadline(Duration::ZERO), "deadline", "0ns"),
+        (
+            RedisStore::builder().deadline(Duration::from_secs(3601)),
+            "deadline",
+            "3601s",
+        ),
         (prefix(""), "prefix", r#""""#),
         (prefix("my shop"), "prefix", r#""my shop""#),
         (prefix("shop\n"), "prefix", r#""shop\n""#),

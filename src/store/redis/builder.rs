@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use deadpool_redis::{
     Manager, Pool, Runtime,
-    redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisResult},
+    redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError},
 };
 
 use super::{RedisStore, Shared, call::Prefix, error::StoreError, lanes::Lanes};
@@ -12,6 +12,9 @@ use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid};
 
 /// How long a connection may take to be made. Requests wait no longer than their deadline for it.
 const CONNECTING: Duration = Duration::from_secs(5);
+
+/// The longest deadline: whoever waits for longer than this has been forgotten.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Settings of a [`RedisStore`].
 ///
@@ -168,8 +171,9 @@ impl RedisStoreBuilder {
         if !(1..=1024).contains(&self.pool_size) {
             return Err(Invalid::new("pool_size", self.pool_size, "be from 1 to 1024"));
         }
-        if self.deadline.is_zero() {
-            return Err(Invalid::new("deadline", "0", "be longer than nothing"));
+        if self.deadline.is_zero() || self.deadline > LONGEST {
+            let must = "be longer than nothing and at most an hour";
+            return Err(Invalid::new("deadline", format_args!("{:?}", self.deadline), must));
         }
         let printable = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
         if self.prefix.is_empty() || self.prefix.len() > 64 || !self.prefix.bytes().all(printable) {
@@ -186,7 +190,10 @@ impl RedisStoreBuilder {
 
     fn info(&self) -> Result<ConnectionInfo, StoreError> {
         let info = match &self.address {
-            Address::Url(url) => into_info(url).map_err(|error| self.bad_address(error))?,
+            Address::Url(url) => {
+                let info = url.as_str().into_connection_info();
+                info.map_err(|error| self.bad_address(error))?
+            }
             Address::Info(info) => (**info).clone(),
         };
         // Small writes that wait for an answer each: nothing is gained by holding them back.
@@ -219,25 +226,27 @@ impl RedisStoreBuilder {
         }
     }
 
-    fn bad_address(&self, error: deadpool_redis::redis::RedisError) -> StoreError {
-        let url = match &self.address {
-            Address::Url(url) => without_password(url),
-            Address::Info(info) => info.addr().to_string(),
-        };
+    fn bad_address(&self, error: RedisError) -> StoreError {
         StoreError::Address {
-            url,
+            url: self.address.shown(),
             source: Arc::new(error),
         }
     }
 }
 
-fn into_info(url: &str) -> RedisResult<ConnectionInfo> {
-    url.into_connection_info()
+impl Address {
+    /// As errors and logs may show it.
+    fn shown(&self) -> String {
+        match self {
+            Self::Url(url) => without_password(url),
+            Self::Info(info) => info.addr().to_string(),
+        }
+    }
 }
 
 /// An address as it may be shown: without whatever could be a password, wherever it stands.
 fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
     let place = place.split_once('?').map_or(place, |(place, _)| place);
     // Without a host, what stands where the port would is a password that lost its `@`.
@@ -252,12 +261,8 @@ fn without_password(url: &str) -> String {
 
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address = match &self.address {
-            Address::Url(url) => without_password(url),
-            Address::Info(info) => info.addr().to_string(),
-        };
         f.debug_struct("RedisStoreBuilder")
-            .field("address", &address)
+            .field("address", &self.address.shown())
             .field("pool_size", &self.pool_size)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)

@@ -21,6 +21,7 @@ pub struct Charge {
     pub(crate) key: Key,
     pub(crate) cost: Cost,
     pub(crate) shadow: bool,
+    pub(crate) listed: bool,
 }
 
 impl Charge {
@@ -31,6 +32,7 @@ impl Charge {
             key,
             cost: 1,
             shadow: false,
+            listed: true,
         }
     }
 
@@ -44,6 +46,12 @@ impl Charge {
     #[must_use]
     pub fn shadow(self) -> Self {
         Self { shadow: true, ..self }
+    }
+
+    /// Not told to clients: its limit counts and refuses as ever, but what is left of it stays in the house.
+    #[must_use]
+    pub fn unlisted(self) -> Self {
+        Self { listed: false, ..self }
     }
 
     fn counts_as(&self, other: &Self) -> bool {
@@ -88,6 +96,11 @@ impl Charges {
     /// Whether there is none, so that nothing is asked and nothing can refuse.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The charge under the limit of this name, where there is one, to be changed before it is taken.
+    pub(crate) fn named_mut(&mut self, name: &str) -> Option<&mut Charge> {
+        self.0.iter_mut().find(|charge| charge.limit.name() == name)
     }
 
     pub(crate) fn as_slice(&self) -> &[Charge] {

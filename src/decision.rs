@@ -5,6 +5,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::{
+    charge::Charge,
     limit::Limit,
     receipt::Receipt,
     time::Micros,
@@ -19,17 +20,28 @@ pub struct Decision {
     now: Micros,
     tiers: SmallVec<[Tier; 3]>,
     receipt: Option<Receipt>,
+    unchecked: bool,
 }
 
 /// One tier of a decision.
 #[derive(Clone, Debug)]
 pub struct Tier {
-    pub(crate) limit: Limit,
-    pub(crate) shadow: bool,
+    limit: Limit,
+    shadow: bool,
+    listed: bool,
     pub(crate) verdict: Verdict,
 }
 
 impl Tier {
+    pub(crate) fn new(charge: &Charge, verdict: Verdict) -> Self {
+        Self {
+            limit: charge.limit.clone(),
+            shadow: charge.shadow,
+            listed: charge.listed,
+            verdict,
+        }
+    }
+
     /// The limit that was asked.
     pub fn limit(&self) -> &Limit {
         &self.limit
@@ -38,6 +50,11 @@ impl Tier {
     /// Whether it is only evaluated, and neither refuses nor delays.
     pub fn is_shadow(&self) -> bool {
         self.shadow
+    }
+
+    /// Whether clients are told of it. A shadow is never listed.
+    pub fn is_listed(&self) -> bool {
+        self.listed && !self.shadow
     }
 
     /// What it said.
@@ -49,7 +66,32 @@ impl Tier {
 impl Decision {
     pub(crate) fn new(now: Micros, tiers: impl IntoIterator<Item = Tier>, receipt: Option<Receipt>) -> Self {
         let tiers = SmallVec::from_iter(tiers);
-        Self { now, tiers, receipt }
+        Self {
+            now,
+            tiers,
+            receipt,
+            unchecked: false,
+        }
+    }
+
+    /// Of a request that no limit applies to.
+    pub(crate) fn exempt(now: Micros) -> Self {
+        Self::new(now, [], None)
+    }
+
+    /// Of a request that passes because the store could not be asked.
+    pub(crate) fn unchecked(now: Micros) -> Self {
+        Self {
+            unchecked: true,
+            ..Self::exempt(now)
+        }
+    }
+
+    /// Together with what an outer layer decided before: its tiers come first.
+    pub(crate) fn after(mut self, outer: &Self) -> Self {
+        self.tiers.insert_many(0, outer.tiers.iter().cloned());
+        self.unchecked |= outer.unchecked;
+        self
     }
 
     /// Whether the request may pass: every tier that is not a shadow admits it.
@@ -79,6 +121,11 @@ impl Decision {
         self.outcome().delay()
     }
 
+    /// Whether the store failed and the request was let through without having been counted.
+    pub fn is_unchecked(&self) -> bool {
+        self.unchecked
+    }
+
     /// A verdict per tier, shadows included.
     pub fn tiers(&self) -> &[Tier] {
         &self.tiers
@@ -106,6 +153,7 @@ impl Clone for Decision {
             now: self.now,
             tiers: self.tiers.clone(),
             receipt: None,
+            unchecked: self.unchecked,
         }
     }
 }

@@ -2,14 +2,18 @@
 
 use std::{borrow::Cow, fmt};
 
+use crate::identity::{is_one_part, readable, readable_whole};
+
 /// Whom a request is counted for: `ip:192.0.2.1`, `user:12345`, or everybody.
 ///
-/// Two keys are one exactly when their text is the same.
+/// Two keys are one exactly when their text is the same. Whatever clients send, no two of them share a text: what is
+/// longer than 64 bytes, or holds anything but letters, digits and `-_.~@+=,|/`, is replaced by its digest.
 ///
 /// ```
 /// use tollgate::Key;
 ///
-/// assert_eq!(Key::new("user:12345").to_string(), "user:12345");
+/// assert_eq!(Key::named("user", 12345).to_string(), "user:12345");
+/// assert_eq!(Key::named("user", "a:b").to_string(), "user:#6783a31eabf68ccc0660f935c0826282");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key(Cow<'static, str>);
@@ -18,9 +22,53 @@ impl Key {
     /// The one key that everybody shares.
     pub const GLOBAL: Self = Self(Cow::Borrowed("global"));
 
-    /// A key of this text.
+    /// A key of this text, or of its digest. Colons may be in it.
     pub fn new(identity: impl Into<Cow<'static, str>>) -> Self {
+        let identity = identity.into();
+        match readable_whole(&identity) {
+            Cow::Borrowed(_) => Self(identity),
+            Cow::Owned(digest) => Self(digest.into()),
+        }
+    }
+
+    /// A key of exactly this text, whatever it is.
+    pub fn verbatim(identity: impl Into<Cow<'static, str>>) -> Self {
         Self(identity.into())
+    }
+
+    /// `label:value`, where the label says what kind of value it is: `user`, `tenant`, `session`.
+    pub fn named(label: &str, value: impl fmt::Display) -> Self {
+        Self::of_bytes(label, value.to_string().as_bytes())
+    }
+
+    /// The same, of a value that need not be text.
+    pub(crate) fn of_bytes(label: &str, value: &[u8]) -> Self {
+        let (label, value) = (readable(label.as_bytes()), readable(value));
+        Self::verbatim([&label, ":", &value].concat())
+    }
+
+    /// What stands in where there is nothing to count by. No client can send it.
+    pub(crate) fn stand_in(word: &str) -> Self {
+        Self::verbatim(["~", &readable(word.as_bytes())].concat())
+    }
+
+    /// The template of a route, with `<id>` for `{id}`.
+    #[cfg(feature = "axum")]
+    pub(crate) fn route(template: &str) -> Self {
+        let plain = template.replace(['{', '}', '*'], "");
+        Self::verbatim(match readable(plain.as_bytes()) {
+            Cow::Borrowed(_) => template.replace('{', "<").replace('}', ">"),
+            Cow::Owned(_) => ["/", &readable(template.as_bytes())].concat(),
+        })
+    }
+
+    /// Several keys as one, each of which can be told from the text.
+    pub(crate) fn joined<const N: usize>(keys: [Self; N]) -> Self {
+        let parts = keys.map(|Self(text)| match is_one_part(&text) {
+            true => text,
+            false => Cow::Owned(format!("({text})")),
+        });
+        Self::verbatim(parts.join(":"))
     }
 
     /// The key's text.

@@ -43,16 +43,24 @@ pub mod algorithm;
 mod charge;
 mod clock;
 mod decision;
+pub mod extract;
+mod identity;
 mod invalid;
 mod key;
+mod layer;
 mod limit;
 mod operation;
+pub mod policy;
 mod quota;
 mod receipt;
+mod respond;
+mod service;
 mod store;
 mod time;
 mod verdict;
 
+#[cfg(feature = "axum")]
+pub use self::extract::Route;
 #[cfg(feature = "redis")]
 pub use self::store::{RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
@@ -60,12 +68,16 @@ pub use self::{
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
     decision::{Decision, Tier},
+    extract::{ApiKey, ClientIp, FromExtension, Global, Header, HttpMethod, KeyError, KeyExtractor},
     invalid::Invalid,
     key::Key,
+    layer::RateLimitLayer,
     limit::Limit,
     operation::Operation,
     quota::{Cost, Quota},
     receipt::Receipt,
+    respond::{AnswerBody, AsError, HttpAnswers, Rejection, ResetUnit, Respond},
+    service::{RateLimit, ResponseFuture},
     store::{MemoryStore, MemoryStoreBuilder, Store},
     time::{END_OF_TIME, Micros},
     verdict::{Outcome, Verdict},

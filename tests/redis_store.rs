@@ -47,7 +47,7 @@ async fn keys_are_spelled_as_documented() {
     for (shape, rule) in rules(10, TEN_YEARS) {
         let shape = shape.replace('W', "315360000000000");
         for identity in ["user:12345", "a b:ü{x}\n", ""] {
-            let charge = Charge::new(Limit::new("name", rule), Key::new(identity));
+            let charge = Charge::new(Limit::new("name", rule), Key::verbatim(identity));
             store.apply(Operation::Acquire(charge.into())).await.unwrap();
             assert_eq!(keys(redis), [format!("rate_limit:{shape}:{identity}")]);
             ask::<()>(redis, "FLUSHALL");

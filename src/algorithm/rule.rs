@@ -7,6 +7,7 @@ use super::{
     SlidingLog, SlidingLogState, TokenBucket, sealed::Sealed,
 };
 use crate::{
+    invalid::Invalid,
     quota::{Cost, Quota},
     time::Micros,
     verdict::Verdict,
@@ -90,6 +91,44 @@ impl Rule {
             Self::LeakyBucket(rule) => rule.bucket.capacity,
             Self::FixedWindow(_) | Self::SlidingLog(_) | Self::SlidingCounter(_) => self.quota().limit(),
         }
+    }
+
+    /// The same rule with another quota, unless the two do not go together.
+    ///
+    /// A bucket that holds one quota's worth goes on doing so; one that was given another capacity keeps it.
+    ///
+    /// ```
+    /// use tollgate::{Algorithm, Quota, TokenBucket};
+    ///
+    /// let free = TokenBucket::new(Quota::per_minute(10)).rule();
+    /// let pro = free.try_quota(Quota::per_minute(1000))?;
+    /// assert_eq!(pro.capacity(), 1000);
+    /// # Ok::<(), tollgate::Invalid>(())
+    /// ```
+    pub fn try_quota(&self, quota: Quota) -> Result<Self, Invalid> {
+        let capacity = match self.capacity() == self.quota().limit() {
+            true => quota.limit(),
+            false => self.capacity(),
+        };
+        Ok(match *self {
+            Self::TokenBucket(_) => TokenBucket::try_with_capacity(quota, capacity)?.rule(),
+            Self::LeakyBucket(LeakyBucket { queue, max_wait, .. }) => {
+                let bucket = LeakyBucket::try_with_capacity(quota, capacity)?;
+                Self::LeakyBucket(LeakyBucket {
+                    queue,
+                    max_wait,
+                    ..bucket
+                })
+            }
+            Self::FixedWindow(rule) => Self::FixedWindow(FixedWindow { quota, ..rule }),
+            Self::SlidingLog(_) => SlidingLog::try_new(quota)?.rule(),
+            Self::SlidingCounter(rule) => SlidingCounter::new(quota).try_buckets(rule.buckets)?.rule(),
+        })
+    }
+
+    /// Whether it holds requests back, so that one which has been admitted may still have to wait.
+    pub const fn queues(&self) -> bool {
+        matches!(self, Self::LeakyBucket(LeakyBucket { queue: true, .. }))
     }
 
     /// What a token is worth in a bucket's units; 0 for windows.

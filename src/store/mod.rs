@@ -39,7 +39,7 @@ pub trait Store: sealed::Sealed + Clone + Send + Sync + 'static {
     /// Why it could not decide.
     type Error: Into<Box<dyn Error + Send + Sync>>;
     /// The decision to come.
-    type Future: Future<Output = Result<Decision, Self::Error>> + Send + 'static;
+    type Future: Future<Output = Result<Decision, Self::Error>> + Send + Unpin + 'static;
 
     /// Does what the operation says in one atomic step, and tells what came of it.
     fn apply(&self, operation: Operation) -> Self::Future;

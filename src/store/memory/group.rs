@@ -73,9 +73,11 @@ impl<'a> Group<'a> {
     fn acquire(&mut self, charges: Charges) -> Decision {
         let mut tiers: SmallVec<[Tier; 3]> = SmallVec::new();
         for (index, charge) in charges.as_slice().iter().enumerate() {
-            tiers.push(tier(charge, self.peek(index, charge, charge.cost)));
+            tiers.push(Tier::new(charge, self.peek(index, charge, charge.cost)));
         }
-        let admitted = tiers.iter().all(|tier| tier.shadow || tier.verdict.outcome.admits());
+        let admitted = tiers
+            .iter()
+            .all(|tier| tier.is_shadow() || tier.verdict.outcome.admits());
         let mut charged: SmallVec<[Charged; 3]> = SmallVec::new();
         for (index, charge) in charges.into_each().enumerate() {
             let verdict = &mut tiers[index].verdict;
@@ -119,15 +121,7 @@ impl<'a> Group<'a> {
     /// What each tier says when asked without spending.
     fn look<'c>(&self, charges: impl IntoIterator<Item = &'c Charge>) -> Decision {
         let tiers = charges.into_iter().enumerate();
-        let tiers = tiers.map(|(index, charge)| tier(charge, self.peek(index, charge, 0)));
+        let tiers = tiers.map(|(index, charge)| Tier::new(charge, self.peek(index, charge, 0)));
         Decision::new(self.now, tiers, None)
-    }
-}
-
-fn tier(charge: &Charge, verdict: Verdict) -> Tier {
-    Tier {
-        limit: charge.limit.clone(),
-        shadow: charge.shadow,
-        verdict,
     }
 }

@@ -60,11 +60,7 @@ pub(super) fn decode(reply: Value, operation: Operation, prefix: &Prefix) -> Res
     let mut tiers: SmallVec<[Tier; 3]> = SmallVec::new();
     let mut marks: SmallVec<[Option<Mark>; 3]> = SmallVec::new();
     for charge in operation.charges() {
-        tiers.push(Tier {
-            limit: charge.limit.clone(),
-            shadow: charge.shadow,
-            verdict: numbers.verdict()?,
-        });
+        tiers.push(Tier::new(charge, numbers.verdict()?));
         marks.push(numbers.mark(charge)?);
     }
     warn_of_garbage(numbers, &operation, prefix)?;

@@ -1,0 +1,78 @@
+//! Why nobody knows whom a request is counted for.
+
+use std::{borrow::Cow, error, fmt};
+
+use crate::charge::DuplicateKey;
+
+/// Why nobody knows whom a request is counted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The request lacks what it is counted by, which its sender can put right: HTTP answers 400 and names it.
+    #[non_exhaustive]
+    Missing {
+        /// What it lacks, as in "the `x-user-id` header".
+        what: Cow<'static, str>,
+    },
+    /// The service does not provide what requests are counted by, which its owner has to put right: HTTP answers 500
+    /// and says how.
+    #[non_exhaustive]
+    NotProvided {
+        /// What is not there.
+        what: Cow<'static, str>,
+        /// How to provide it.
+        how: Cow<'static, str>,
+        /// Whether a request may do without it, so that a stand-in can take its place.
+        optional: bool,
+    },
+    /// Two steps of a policy charge the same key, which is its owner's to put right: HTTP answers 500.
+    ChargedTwice(DuplicateKey),
+}
+
+impl KeyError {
+    /// The request lacks `what`, as in "the `x-user-id` header".
+    pub fn missing(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::Missing { what: what.into() }
+    }
+
+    /// The service does not provide `what`; `how` tells its owner what to do about it.
+    pub fn not_provided(what: impl Into<Cow<'static, str>>, how: impl Into<Cow<'static, str>>) -> Self {
+        let (what, how) = (what.into(), how.into());
+        Self::NotProvided {
+            what,
+            how,
+            optional: false,
+        }
+    }
+
+    /// Nobody put it into the request, perhaps because this one has none.
+    pub(super) fn not_inserted(what: impl Into<Cow<'static, str>>, how: impl Into<Cow<'static, str>>) -> Self {
+        let (what, how) = (what.into(), how.into());
+        Self::NotProvided {
+            what,
+            how,
+            optional: true,
+        }
+    }
+
+    /// Whether a stand-in may take the place of what is not there.
+    pub(super) fn is_absence(&self) -> bool {
+        match self {
+            Self::Missing { .. } => true,
+            Self::NotProvided { optional, .. } => *optional,
+            Self::ChargedTwice(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ChargedTwice(duplicate) => duplicate.fmt(f),
+            Self::Missing { what } => write!(f, "the request lacks {what}"),
+            Self::NotProvided { what, how, .. } => write!(f, "there is no {what} to count requests by: {how}"),
+        }
+    }
+}
+
+impl error::Error for KeyError {}

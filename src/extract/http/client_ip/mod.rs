@@ -1,0 +1,175 @@
+//! The address of the client, as far as it can be believed.
+//!
+//! It begins with the socket's peer, which nobody can make up. Only if that is a proxy whom the owner trusts, one header
+//! is read, from the right, where each proxy added whom it saw; the first address that is not a trusted proxy's is the
+//! client's. What is left of it, a client may have written.
+
+mod forwarded;
+mod peer;
+
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    sync::Arc,
+};
+
+use http::Request;
+use ipnet::IpNet;
+
+use self::forwarded::ForwardingHeader;
+use super::super::{KeyError, KeyExtractor};
+use crate::{
+    invalid::{self, Invalid},
+    key::Key,
+};
+
+/// The client's address: `ip:192.0.2.1`, or the network of an IPv6 address: `ip:[2001:db8:1:2::]/64`.
+///
+/// Behind a proxy, the socket's peer is the proxy, and every client would be counted as one: name the proxies with
+/// [`behind`](Self::behind), or count them with [`hops`](Self::hops). **Trust only what really is a proxy of yours**: whoever
+/// is trusted can name any address.
+///
+/// # The peer's address
+/// With axum, serve the router with `.into_make_service_with_connect_info::<SocketAddr>()`; in tests, add
+/// `MockConnectInfo(address)` as a layer. Elsewhere, put a [`SocketAddr`](std::net::SocketAddr) into the request's
+/// extensions. A request without any of these is answered with an error (500) that says so.
+///
+/// ```
+/// use tollgate::ClientIp;
+///
+/// let direct = ClientIp::peer();
+/// let behind_our_balancers = ClientIp::behind(["10.0.0.0/8", "fd00::/8"]);
+/// let behind_a_cdn_and_a_balancer = ClientIp::hops(2).forwarded();
+/// # let _ = (direct, behind_our_balancers, behind_a_cdn_and_a_balancer);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClientIp {
+    trust: Trust,
+    header: ForwardingHeader,
+    ipv6_prefix: u8,
+}
+
+#[derive(Clone, Debug)]
+enum Trust {
+    Nobody,
+    Networks(Arc<[IpNet]>),
+    Hops(usize),
+}
+
+impl ClientIp {
+    /// The socket's peer. Nothing in the request can change it.
+    pub fn peer() -> Self {
+        Self::trusting(Trust::Nobody)
+    }
+
+    /// The client in front of trusted proxies, given as networks like `10.0.0.0/8` or single addresses.
+    ///
+    /// A request that does not come from one of them is counted by its peer.
+    ///
+    /// # Panics
+    /// When one is neither a network nor an address.
+    #[track_caller]
+    pub fn behind<N: AsRef<str>>(proxies: impl IntoIterator<Item = N>) -> Self {
+        invalid::expect(Self::try_behind(proxies))
+    }
+
+    /// The client in front of trusted proxies, or an error when one is neither a network nor an address.
+    pub fn try_behind<N: AsRef<str>>(proxies: impl IntoIterator<Item = N>) -> Result<Self, Invalid> {
+        let networks = proxies.into_iter().map(|proxy| network(proxy.as_ref()));
+        Ok(Self::trusting(Trust::Networks(networks.collect::<Result<_, _>>()?)))
+    }
+
+    /// The client in front of so many proxies, whatever their addresses: with 1, whom the last proxy saw.
+    ///
+    /// For where every request passes through that many, and nobody can reach the service otherwise. A request that
+    /// passed through fewer is counted by its peer.
+    pub fn hops(proxies: usize) -> Self {
+        Self::trusting(Trust::Hops(proxies))
+    }
+
+    /// Reads `Forwarded` (RFC 7239) in place of `X-Forwarded-For`. Only one is ever read: a proxy that sets the one lets
+    /// through what clients wrote into the other.
+    #[must_use]
+    pub fn forwarded(self) -> Self {
+        let header = ForwardingHeader::Forwarded;
+        Self { header, ..self }
+    }
+
+    /// How many leading bits of an IPv6 address count as one client; 64 unless told otherwise, since that is what the
+    /// smallest customer is given.
+    ///
+    /// # Panics
+    /// Where [`try_ipv6_prefix`](Self::try_ipv6_prefix) returns an error.
+    #[must_use]
+    #[track_caller]
+    pub fn ipv6_prefix(self, bits: u8) -> Self {
+        invalid::expect(self.try_ipv6_prefix(bits))
+    }
+
+    /// How many leading bits of an IPv6 address count as one client, from 1 to 128.
+    pub fn try_ipv6_prefix(self, bits: u8) -> Result<Self, Invalid> {
+        match bits {
+            1..=128 => Ok(Self {
+                ipv6_prefix: bits,
+                ..self
+            }),
+            _ => Err(Invalid::new("ipv6_prefix", bits, "be from 1 to 128")),
+        }
+    }
+
+    fn trusting(trust: Trust) -> Self {
+        Self {
+            trust,
+            header: ForwardingHeader::XForwardedFor,
+            ipv6_prefix: 64,
+        }
+    }
+
+    fn address<B>(&self, request: &Request<B>) -> Result<IpAddr, KeyError> {
+        let peer = peer::address(request)?;
+        // From the nearest hop to the farthest; a hop that does not parse ends what can be believed.
+        let hops = || self.header.hops(request.headers()).map_while(|hop| hop);
+        Ok(match &self.trust {
+            Trust::Nobody => peer,
+            Trust::Hops(0) => peer,
+            Trust::Hops(proxies) => hops().nth(proxies - 1).unwrap_or(peer),
+            Trust::Networks(networks) => {
+                let trusted = |address: &IpAddr| networks.iter().any(|network| network.contains(address));
+                let mut client = peer;
+                let mut farther = hops();
+                while trusted(&client)
+                    && let Some(hop) = farther.next()
+                {
+                    client = hop;
+                }
+                client
+            }
+        })
+    }
+}
+
+impl<B> KeyExtractor<Request<B>> for ClientIp {
+    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+        let address = self.address(request)?;
+        Ok(Some(Key::verbatim(match address {
+            IpAddr::V4(address) => format!("ip:{address}"),
+            IpAddr::V6(address) if self.ipv6_prefix == 128 => format!("ip:[{address}]"),
+            IpAddr::V6(address) => {
+                let kept = u128::MAX << (128 - self.ipv6_prefix);
+                let network = Ipv6Addr::from_bits(address.to_bits() & kept);
+                format!("ip:[{network}]/{}", self.ipv6_prefix)
+            }
+        })))
+    }
+}
+
+/// A network, or the one of a single address. IPv4 in IPv6's clothing is taken for what it is, as clients are.
+fn network(text: &str) -> Result<IpNet, Invalid> {
+    let single = || {
+        text.parse::<IpAddr>()
+            .map(|address| IpNet::from(address.to_canonical()))
+    };
+    text.parse().or_else(|_| single()).map_err(|_| {
+        let must = "be an address or a network, like 10.0.0.0/8 or fd00::/8";
+        Invalid::new("proxies", format_args!("{text:?}"), must)
+    })
+}

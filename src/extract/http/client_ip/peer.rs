@@ -1,0 +1,33 @@
+//! Who is at the other end of the socket.
+
+use std::net::{IpAddr, SocketAddr};
+
+#[cfg(feature = "axum")]
+use axum::extract::{ConnectInfo, connect_info::MockConnectInfo};
+use http::{Extensions, Request};
+
+use super::super::super::KeyError;
+
+/// The peer's address. An IPv4 address that came through an IPv6 socket is an IPv4 address.
+pub(super) fn address<B>(request: &Request<B>) -> Result<IpAddr, KeyError> {
+    let extensions = request.extensions();
+    match of_axum(extensions).or_else(|| extensions.get().copied()) {
+        Some(peer) => Ok(peer.ip().to_canonical()),
+        None => Err(KeyError::not_provided(
+            "peer address",
+            "serve the router with .into_make_service_with_connect_info::<SocketAddr>(), in tests add the layer \
+             MockConnectInfo(address), or insert a SocketAddr into the request's extensions",
+        )),
+    }
+}
+
+#[cfg(feature = "axum")]
+fn of_axum(extensions: &Extensions) -> Option<SocketAddr> {
+    let real = extensions.get().map(|ConnectInfo(peer)| *peer);
+    real.or_else(|| extensions.get().map(|MockConnectInfo(peer)| *peer))
+}
+
+#[cfg(not(feature = "axum"))]
+fn of_axum(_: &Extensions) -> Option<SocketAddr> {
+    None
+}

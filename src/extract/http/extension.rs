@@ -1,0 +1,87 @@
+//! What an outer layer found out about a request.
+
+use std::{any::type_name, fmt, marker::PhantomData};
+
+use http::Request;
+
+use super::super::{IntoKey, KeyError, KeyExtractor, Or};
+use crate::key::Key;
+
+/// A value from the request's extensions, such as the user whom an outer layer authenticated.
+///
+/// That layer has to be outside of this one: with axum's `Router::layer`, it is added later. A request without the value
+/// is an error of the service (500), unless there is a stand-in.
+///
+/// ```
+/// use http::Request;
+/// use tollgate::{ClientIp, FromExtension, Key, KeyExtractor};
+///
+/// #[derive(Clone)]
+/// struct CurrentUser {
+///     id: u64,
+///     is_admin: bool,
+/// }
+///
+/// // Administrators are exempt, and whoever has not logged in is counted by address.
+/// let user = FromExtension::new(|user: &CurrentUser| (!user.is_admin).then(|| Key::named("user", user.id)))
+///     .or(ClientIp::peer());
+///
+/// let request = Request::builder().extension(CurrentUser { id: 12345, is_admin: false }).body(())?;
+/// assert_eq!(user.extract(&request)?, Some(Key::new("user:12345")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct FromExtension<T, F> {
+    read: F,
+    value: PhantomData<fn(&T)>,
+}
+
+impl<T, F, V> FromExtension<T, F>
+where
+    F: Fn(&T) -> V,
+    V: IntoKey,
+{
+    /// The key that `read` makes of a `T`.
+    pub fn new(read: F) -> Self {
+        Self {
+            read,
+            value: PhantomData,
+        }
+    }
+
+    /// What stands in for requests without the value: a word, or another key.
+    pub fn or<K>(self, otherwise: K) -> Or<Self, K> {
+        Or::new(self, otherwise)
+    }
+}
+
+impl<B, T, F, V> KeyExtractor<Request<B>> for FromExtension<T, F>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Fn(&T) -> V,
+    V: IntoKey,
+{
+    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+        match request.extensions().get() {
+            Some(value) => (self.read)(value).into_key(),
+            None => Err(KeyError::not_inserted(
+                format!("`{}` in the request's extensions", type_name::<T>()),
+                "put the layer that inserts it outside of the rate limit, or give a stand-in with .or(..)",
+            )),
+        }
+    }
+}
+
+impl<T, F: Clone> Clone for FromExtension<T, F> {
+    fn clone(&self) -> Self {
+        Self {
+            read: self.read.clone(),
+            value: PhantomData,
+        }
+    }
+}
+
+impl<T, F> fmt::Debug for FromExtension<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FromExtension<{}>", type_name::<T>())
+    }
+}

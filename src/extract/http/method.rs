@@ -1,0 +1,37 @@
+//! The method of a request.
+
+use http::{Method, Request};
+
+use super::super::{KeyError, KeyExtractor};
+use crate::key::Key;
+
+/// The request's method: `method:GET`. It is of use in a tuple, like `(Header::new("x-user-id"), HttpMethod)`.
+///
+/// Methods that HTTP does not define are one, `method:other`: a client can make up as many as it likes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HttpMethod;
+
+const DEFINED: [Method; 10] = [
+    Method::GET,
+    Method::POST,
+    Method::PUT,
+    Method::DELETE,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::CONNECT,
+    Method::PATCH,
+    Method::TRACE,
+    Method::QUERY,
+];
+
+impl<B> KeyExtractor<Request<B>> for HttpMethod {
+    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+        let method = request.method();
+        let method = if DEFINED.contains(method) {
+            method.as_str()
+        } else {
+            "other"
+        };
+        Ok(Some(Key::named("method", method)))
+    }
+}

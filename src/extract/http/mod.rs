@@ -1,0 +1,13 @@
+//! Keys from HTTP requests.
+
+mod api_key;
+mod client_ip;
+mod extension;
+mod header;
+mod method;
+#[cfg(feature = "axum")]
+mod route;
+
+#[cfg(feature = "axum")]
+pub use self::route::Route;
+pub use self::{api_key::ApiKey, client_ip::ClientIp, extension::FromExtension, header::Header, method::HttpMethod};

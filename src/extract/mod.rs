@@ -1,0 +1,73 @@
+//! Whom a request is counted for.
+//!
+//! A [`KeyExtractor`] looks at a request and names a [`Key`]. Choose by what a client cannot make up: whoever can choose
+//! their key can choose a fresh limit, or use up another's.
+//!
+//! | extractor | a key reads | who can make it up |
+//! | --- | --- | --- |
+//! | [`Global`] | `global` | nobody: everybody shares it |
+//! | [`ClientIp::peer`] | `ip:192.0.2.1` | whoever has many addresses |
+//! | [`ClientIp::behind`], [`ClientIp::hops`] | `ip:[2001:db8::]/64` | **anybody, if it trusts a proxy that is none** |
+//! | [`FromExtension`] | `user:12345` | nobody, if it is the user whom an outer layer authenticated |
+//! | [`ApiKey`] | `apikey:<digest>` | **anybody**, unless keys are verified by an outer layer |
+//! | [`Header`] | `x-user-id:12345` | **anybody**, unless a proxy sets the header and removes what clients send |
+//! | `Route` | `/api/search` | nobody: it is the route's template, not the path |
+//! | [`HttpMethod`] | `method:GET` | whoever can use another method |
+//! | a word | `~everyone` | nobody: it is a constant |
+//! | a tuple of them | `user:123:/api/search` | whoever can make up one of its parts |
+//! | a closure | what it returns | see there |
+//!
+//! ```
+//! use http::Request;
+//! use tollgate::{ClientIp, Header, Key, KeyExtractor};
+//!
+//! // A header, and the client's address for those who do not send it.
+//! let user = Header::new("x-user-id").label("user").or(ClientIp::peer());
+//! let request = Request::builder().header("x-user-id", "12345").body(())?;
+//! assert_eq!(user.extract(&request)?, Some(Key::new("user:12345")));
+//!
+//! // A closure, which exempts whoever it returns `None` for.
+//! let tenant = |request: &Request<()>| {
+//!     let tenant = request.uri().host()?.strip_suffix(".example.com")?;
+//!     Some(Key::named("tenant", tenant))
+//! };
+//! let request = Request::get("https://acme.example.com/").body(())?;
+//! assert_eq!(tenant.extract(&request)?, Some(Key::new("tenant:acme")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod closure;
+mod error;
+mod global;
+mod http;
+mod or;
+mod tuple;
+
+#[cfg(feature = "axum")]
+pub use self::http::Route;
+pub use self::{
+    closure::IntoKey,
+    error::KeyError,
+    global::Global,
+    http::{ApiKey, ClientIp, FromExtension, Header, HttpMethod},
+    or::Or,
+};
+use crate::key::Key;
+
+/// Names whom a request is counted for.
+///
+/// `Ok(None)` exempts the request from this tier; the others still apply. An error refuses it: see [`KeyError`].
+///
+/// Implement it for a type of your own where a closure will not do. What clients send belongs into [`Key::named`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whom a `{Req}` is counted for",
+    label = "not a key for `{Req}`",
+    note = "use `Global`, `Header::new(\"x-user-id\")`, `ClientIp::peer()`, a tuple of such keys, or a closure like \
+            `|request: &Request| Some(Key::named(\"user\", id))`",
+    note = "a closure has to name the type of its request, and returns a `Key`, an `Option<Key>` or a \
+            `Result<Option<Key>, KeyError>`"
+)]
+pub trait KeyExtractor<Req> {
+    /// Whom the request is counted for.
+    fn extract(&self, request: &Req) -> Result<Option<Key>, KeyError>;
+}

@@ -1,0 +1,85 @@
+//! A quota by request: plans, tenants, times of day.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use super::Policy;
+use crate::{charge::Charges, extract::KeyError, invalid::Invalid, limit::Limit, quota::Quota};
+
+/// How many quotas are kept ready. Plans are a handful; what computes a quota per user must not fill the memory.
+const KEPT: usize = 256;
+
+/// Gives a tier another quota, by request. `None` leaves it the one it has.
+pub struct QuotaBy<F> {
+    limit: Limit,
+    quota: F,
+    /// The limit under each quota that has come up. Clones share it.
+    versions: Arc<RwLock<HashMap<Quota, Limit>>>,
+}
+
+impl<F> QuotaBy<F> {
+    /// The quota that `quota` says, for the tier of this limit.
+    pub fn new(limit: Limit, quota: F) -> Self {
+        Self {
+            limit,
+            quota,
+            versions: Arc::default(),
+        }
+    }
+
+    fn version(&self, quota: Quota) -> Result<Limit, Invalid> {
+        if let Some(limit) = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&quota) {
+            return Ok(limit.clone());
+        }
+        let limit = Limit::try_new(self.limit.name(), self.limit.rule().try_quota(quota)?)?;
+        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
+        if versions.len() < KEPT {
+            versions.insert(quota, limit.clone());
+        }
+        Ok(limit)
+    }
+}
+
+impl<Req, F, Q> Policy<Req> for QuotaBy<F>
+where
+    F: Fn(&Req) -> Q,
+    Q: Into<Option<Quota>>,
+{
+    fn charges(&self, request: &Req, charges: &mut Charges) -> Result<(), KeyError> {
+        let Some(charge) = charges.named_mut(self.limit.name()) else {
+            return Ok(());
+        };
+        let Some(quota) = (self.quota)(request).into() else {
+            return Ok(());
+        };
+        match self.version(quota) {
+            Ok(limit) => charge.limit = limit,
+            Err(error) => {
+                let limit = self.limit.name();
+                tracing::error!(limit, %quota, %error, "a quota by request cannot work: the tier keeps its own");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<F: Clone> Clone for QuotaBy<F> {
+    fn clone(&self) -> Self {
+        Self {
+            limit: self.limit.clone(),
+            quota: self.quota.clone(),
+            versions: Arc::clone(&self.versions),
+        }
+    }
+}
+
+impl<F> fmt::Debug for QuotaBy<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QuotaBy")
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! Answers to HTTP requests: 429, headers, and a body that a client can act on.
+
+mod body;
+#[cfg(feature = "axum")]
+mod extractor;
+mod fields;
+mod headers;
+
+use std::sync::Arc;
+
+use http::{
+    HeaderName, HeaderValue, Request, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
+
+pub use self::body::AnswerBody;
+use self::{body::Form, headers::Headers};
+use super::{Rejection, Respond};
+use crate::{
+    decision::Decision,
+    extract::KeyError,
+    invalid::{self, Invalid},
+};
+
+/// Answers to HTTP requests, the default of every layer.
+///
+/// A request that a limit refuses is answered with 429, `Retry-After` in whole seconds (not when no time would do), and
+///
+/// ```json
+/// {"error":"rate_limit_exceeded","message":"Too many requests. Please retry after 60 seconds.","retry_after":60}
+/// ```
+///
+/// A request without its key is answered with 400 (what it lacks) or 500 (what the service does not provide); one
+/// that a closed layer could not check, with 503.
+///
+/// Refusals and admitted responses alike carry two families of headers:
+///
+/// - `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` speak for the tightest tier;
+/// - `RateLimit-Policy: "user";q=100;w=60` and `RateLimit: "user";r=0;t=12`, of the IETF's draft, list every tier.
+///
+/// Layers around one another add to the lists, and the X- headers keep the smaller remaining. Tiers that are unlisted or
+/// shadows are in none of them, and an unchecked decision writes none. The [`Decision`] is in the request's extensions,
+/// with those of outer layers, and with axum it is an extractor.
+///
+/// ```
+/// use tollgate::{AnswerBody, Global, HttpAnswers, MemoryStore, Quota, RateLimitLayer, ResetUnit};
+///
+/// let answers = HttpAnswers::new()
+///     .header_names(["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"])
+///     .reset_unit(ResetUnit::Delta)
+///     .body(|why| AnswerBody::new("text/plain; charset=utf-8", why.to_string()));
+/// let layer = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new())
+///     .respond_with(answers);
+/// # let _ = layer;
+/// ```
+#[derive(Clone, Debug)]
+pub struct HttpAnswers {
+    headers: Headers,
+    form: Form,
+}
+
+/// How `X-RateLimit-Reset` tells a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResetUnit {
+    /// Seconds since the Unix epoch, by the store's clock.
+    #[default]
+    Epoch,
+    /// Seconds from now.
+    Delta,
+}
+
+impl HttpAnswers {
+    /// Both families of headers, a reset by the epoch, and the JSON body above.
+    pub fn new() -> Self {
+        Self {
+            headers: Headers::default(),
+            form: Form::Json,
+        }
+    }
+
+    /// Other names for `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in this order.
+    ///
+    /// # Panics
+    /// When no header can be called that.
+    #[must_use]
+    #[track_caller]
+    pub fn header_names(self, names: [&str; 3]) -> Self {
+        invalid::expect(self.try_header_names(names))
+    }
+
+    /// Other names for the X- headers, or an error when no header can be called that.
+    pub fn try_header_names(mut self, names: [&str; 3]) -> Result<Self, Invalid> {
+        let [limit, remaining, reset] = names.map(|name| {
+            let must = "be the name of a header, like x-ratelimit-limit";
+            HeaderName::from_bytes(name.as_bytes()).map_err(|_| Invalid::new("header", format_args!("{name:?}"), must))
+        });
+        self.headers.names = Some([limit?, remaining?, reset?]);
+        Ok(self)
+    }
+
+    /// Without the X- headers.
+    #[must_use]
+    pub fn without_x_headers(mut self) -> Self {
+        self.headers.names = None;
+        self
+    }
+
+    /// Without `RateLimit` and `RateLimit-Policy`.
+    #[must_use]
+    pub fn without_ietf_headers(mut self) -> Self {
+        self.headers.ietf = false;
+        self
+    }
+
+    /// How `X-RateLimit-Reset` tells a time: since the epoch, unless told otherwise.
+    #[must_use]
+    pub fn reset_unit(mut self, unit: ResetUnit) -> Self {
+        self.headers.reset = unit;
+        self
+    }
+
+    /// Bodies as problem details (RFC 9457), `application/problem+json`, of the types that the IETF's draft names.
+    #[must_use]
+    pub fn problem_details(self) -> Self {
+        let form = Form::ProblemDetails;
+        Self { form, ..self }
+    }
+
+    /// Bodies of one's own.
+    #[must_use]
+    pub fn body(self, body: impl Fn(&Rejection) -> AnswerBody + Send + Sync + 'static) -> Self {
+        let form = Form::Own(Arc::new(body));
+        Self { form, ..self }
+    }
+}
+
+impl Default for HttpAnswers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers {
+    type Context = ();
+
+    fn context(&self, _: &Request<B>) {}
+
+    fn forward(&self, decision: &Decision, request: &mut Request<B>) {
+        let extensions = request.extensions_mut();
+        let decision = match extensions.get::<Decision>() {
+            Some(outer) => decision.clone().after(outer),
+            None => decision.clone(),
+        };
+        extensions.insert(decision);
+    }
+
+    fn reject(&self, (): (), why: Rejection) -> Result<Response<C>, E> {
+        let AnswerBody { content_type, text } = self.form.body(&why);
+        let mut response = Response::new(C::from(text));
+        *response.status_mut() = status(&why);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, content_type);
+        if let Some(seconds) = why.retry_after_secs() {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Rejection::Limited(decision) = &why {
+            self.headers.write(decision, headers);
+        }
+        Ok(response)
+    }
+
+    fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
+        self.headers.write(decision, response.headers_mut());
+    }
+}
+
+fn status(why: &Rejection) -> StatusCode {
+    match why {
+        Rejection::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
+        Rejection::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Rejection::Key(KeyError::Missing { .. }) => StatusCode::BAD_REQUEST,
+        Rejection::Key(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

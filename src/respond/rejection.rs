@@ -1,0 +1,57 @@
+//! Why a request is not served.
+
+use std::{error, fmt, sync::Arc, time::Duration};
+
+use crate::{decision::Decision, extract::KeyError};
+
+/// Why a request is not served.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// A limit refuses it.
+    Limited(Box<Decision>),
+    /// The store could not be asked, and the layer is closed then.
+    Unavailable(Arc<dyn error::Error + Send + Sync>),
+    /// Nobody knows whom it is counted for.
+    Key(KeyError),
+}
+
+impl Rejection {
+    /// When it is worth coming back: never for a request that costs more than its limit ever holds, nor for one that
+    /// lacks its key.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Limited(decision) => decision.retry_after(),
+            Self::Unavailable(_) => Some(Duration::from_secs(1)),
+            Self::Key(_) => None,
+        }
+    }
+
+    /// The same in whole seconds, as clients are told: rounded up, so that nobody comes back too early, and at least 1.
+    pub fn retry_after_secs(&self) -> Option<u64> {
+        let wait = self.retry_after()?;
+        Some((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.retry_after_secs()) {
+            (Self::Limited(_), Some(1)) => f.write_str("Too many requests. Please retry after 1 second."),
+            (Self::Limited(_), Some(seconds)) => write!(f, "Too many requests. Please retry after {seconds} seconds."),
+            (Self::Limited(_), None) => f.write_str("This request asks for more than its limit ever allows."),
+            (Self::Unavailable(_), _) => f.write_str("The rate limiter cannot be reached. Please retry."),
+            (Self::Key(error), _) => error.fmt(f),
+        }
+    }
+}
+
+impl error::Error for Rejection {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Limited(_) => None,
+            Self::Unavailable(error) => Some(&**error),
+            Self::Key(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What all clones of a service share: what is charged, who decides, who answers, and what happens if nobody decides.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use super::leaving::Asking;
+use crate::{charge::Charges, decision::Decision, extract::KeyError, policy::Policy, respond::Rejection, store::Store};
+
+pub(crate) struct Gate<P, St, R> {
+    pub(crate) policy: P,
+    pub(crate) store: St,
+    pub(crate) respond: R,
+    pub(crate) on_failure: OnFailure,
+}
+
+/// What becomes of requests while the store cannot decide.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnFailure {
+    pub(crate) closed: bool,
+    /// Whether it failed the last time, so that only a change is worth a line in the log.
+    failing: Arc<AtomicBool>,
+}
+
+impl<P, St: Store, R> Gate<P, St, R> {
+    /// Asks the store what becomes of a request; nobody has to be asked about one that no tier applies to.
+    pub(super) fn ask<Req>(&self, request: &Req) -> Result<Option<Asking<St>>, Rejection>
+    where
+        P: Policy<Req>,
+    {
+        let mut charges = Charges::new();
+        self.policy.charges(request, &mut charges).map_err(|error| {
+            if !matches!(error, KeyError::Missing { .. }) {
+                tracing::error!(%error, "requests cannot be counted");
+            }
+            Rejection::Key(error)
+        })?;
+        Ok((!charges.is_empty()).then(|| Asking::start(&self.store, charges)))
+    }
+
+    /// What the store's answer means: a decision that admits, or a reason not to serve.
+    pub(super) fn weigh(&self, answer: Result<Decision, St::Error>) -> Result<Decision, Rejection> {
+        let failing = &self.on_failure.failing;
+        match answer {
+            Ok(decision) => {
+                if failing.load(Ordering::Relaxed) && failing.swap(false, Ordering::Relaxed) {
+                    tracing::info!("the rate limit's store decides again");
+                }
+                match decision.admits() {
+                    true => Ok(decision),
+                    false => Err(Rejection::Limited(decision.into())),
+                }
+            }
+            Err(error) => {
+                let (error, closed) = (error.into(), self.on_failure.closed);
+                if !failing.swap(true, Ordering::Relaxed) {
+                    let requests = if closed { "refused" } else { "let through unchecked" };
+                    tracing::warn!(%error, "the rate limit's store cannot decide: requests are {requests} until it can");
+                }
+                match closed {
+                    true => Err(Rejection::Unavailable(error.into())),
+                    false => Ok(Decision::unchecked(self.store.clock().now())),
+                }
+            }
+        }
+    }
+}

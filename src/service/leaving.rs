@@ -1,0 +1,88 @@
+//! Clients that leave before they are served.
+//!
+//! A charge stays when its request is dropped, with one exception: a place in a queue, which would be kept free for
+//! nobody. It is given back, and so is what the other tiers took for that request.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, Waker},
+};
+
+use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
+
+/// A question to the store. If nobody waits for the answer any more and it is a place in a queue, that is given back.
+pub(super) struct Asking<St: Store> {
+    store: St,
+    /// Gone once it has answered.
+    answer: Option<St::Future>,
+    queues: bool,
+}
+
+impl<St: Store> Asking<St> {
+    pub(super) fn start(store: &St, charges: Charges) -> Self {
+        let queues = charges.as_slice().iter().any(|charge| charge.limit.rule().queues());
+        Self {
+            store: store.clone(),
+            answer: Some(store.apply(Operation::Acquire(charges))),
+            queues,
+        }
+    }
+
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
+        let answer = self.answer.as_mut().expect("nobody asks for an answer twice");
+        let answer = std::task::ready!(Pin::new(answer).poll(context));
+        self.answer = None;
+        Poll::Ready(answer)
+    }
+}
+
+impl<St: Store> Drop for Asking<St> {
+    fn drop(&mut self) {
+        if let Some(answer) = self.answer.take().filter(|_| self.queues) {
+            let store = self.store.clone();
+            finish(async move {
+                let receipt = answer.await.ok().and_then(|mut decision| decision.take_receipt());
+                drop(receipt.map(|receipt| Place::new(store, receipt)));
+            });
+        }
+    }
+}
+
+/// A place in a queue, which is given back unless it is taken.
+pub(super) struct Place<St: Store> {
+    store: St,
+    receipt: Option<Receipt>,
+}
+
+impl<St: Store> Place<St> {
+    pub(super) fn new(store: St, receipt: Receipt) -> Self {
+        let receipt = Some(receipt);
+        Self { store, receipt }
+    }
+
+    /// Its request is served.
+    pub(super) fn take(mut self) {
+        self.receipt = None;
+    }
+}
+
+impl<St: Store> Drop for Place<St> {
+    fn drop(&mut self) {
+        if let Some(receipt) = self.receipt.take() {
+            let refunded = self.store.apply(Operation::Refund(receipt));
+            finish(async move { drop(refunded.await) });
+        }
+    }
+}
+
+/// Sees work through that nobody waits for: at once where it does not wait for anything itself, else in a task.
+fn finish(work: impl Future<Output = ()> + Send + 'static) {
+    let mut work = Box::pin(work);
+    let first = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    if first.is_pending()
+        && let Ok(runtime) = tokio::runtime::Handle::try_current()
+    {
+        runtime.spawn(work);
+    }
+}

@@ -1,0 +1,73 @@
+//! The middleware itself: a service that asks before it serves.
+
+mod future;
+mod gate;
+mod leaving;
+
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tower_service::Service;
+
+pub use self::future::ResponseFuture;
+pub(crate) use self::gate::{Gate, OnFailure};
+use crate::{policy::Policy, respond::Respond, store::Store};
+
+/// A service behind a rate limit. Made by a [`RateLimitLayer`](crate::RateLimitLayer).
+///
+/// It is ready when the inner service is. The inner service sees a request only after a decision that admits it.
+pub struct RateLimit<S, P, St, R> {
+    inner: S,
+    gate: Arc<Gate<P, St, R>>,
+}
+
+impl<S, P, St, R> RateLimit<S, P, St, R> {
+    pub(crate) fn new(inner: S, gate: Gate<P, St, R>) -> Self {
+        let gate = Arc::new(gate);
+        Self { inner, gate }
+    }
+}
+
+impl<S, Req, P, St, R> Service<Req> for RateLimit<S, P, St, R>
+where
+    S: Service<Req> + Clone,
+    P: Policy<Req>,
+    St: Store,
+    R: Respond<Req, S::Response, S::Error>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = ResponseFuture<S, Req, P, St, R>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Req) -> Self::Future {
+        // The clone need not be ready: it is left behind, and the one that is ready goes with the request.
+        let clone = self.inner.clone();
+        let ready = std::mem::replace(&mut self.inner, clone);
+        ResponseFuture::new(Arc::clone(&self.gate), ready, request)
+    }
+}
+
+impl<S: Clone, P, St, R> Clone for RateLimit<S, P, St, R> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            gate: Arc::clone(&self.gate),
+        }
+    }
+}
+
+impl<S: fmt::Debug, P, St: fmt::Debug, R> fmt::Debug for RateLimit<S, P, St, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimit")
+            .field("inner", &self.inner)
+            .field("store", &self.gate.store)
+            .finish_non_exhaustive()
+    }
+}

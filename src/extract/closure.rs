@@ -4,6 +4,7 @@ use super::{KeyError, KeyExtractor};
 use crate::key::Key;
 
 /// A closure that has to name the type of its request: `|request: &Request| Key::named("user", id(request))`.
+#[diagnostic::do_not_recommend]
 impl<Req, F, T> KeyExtractor<Req> for F
 where
     F: Fn(&Req) -> T,

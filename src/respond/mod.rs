@@ -43,6 +43,7 @@ pub trait Respond<Req, Res, E> {
 }
 
 /// A closure that makes the response to refused requests, and leaves admitted ones alone.
+#[diagnostic::do_not_recommend]
 impl<Req, Res, E, F> Respond<Req, Res, E> for F
 where
     F: Fn(Rejection) -> Res,

@@ -1,0 +1,70 @@
+//! Whom to count, when it is none of the usual: an authenticated user, a tenant by host name, an API key, or several of
+//! these at once.
+//!
+//! Run it with `cargo run --example custom_key`, then for example
+//! `for i in $(seq 4); do curl -i http://127.0.0.1:3000/me -H 'authorization: Bearer token-of-alice'; done`.
+
+use std::{env, error::Error};
+
+use axum::{
+    Router,
+    extract::Request,
+    middleware::{self, Next},
+    response::Response,
+    routing::get,
+};
+use http::header::{AUTHORIZATION, HOST};
+use tokio::net::TcpListener;
+use tollgate::{ApiKey, FromExtension, Key, KeyError, MemoryStore, Quota, RateLimitLayer, Route, Store};
+
+#[derive(Clone)]
+struct User {
+    name: String,
+    is_admin: bool,
+}
+
+/// Finds out who it is, before the limit counts them.
+async fn authenticate(mut request: Request, next: Next) -> Response {
+    let token = request
+        .headers()
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
+    if let Some(name) = token.and_then(|token| token.strip_prefix("Bearer token-of-")) {
+        let (name, is_admin) = (name.to_owned(), name == "root");
+        request.extensions_mut().insert(User { name, is_admin });
+    }
+    next.run(request).await
+}
+
+/// A tenant per host name. A request that names none is refused with 400, in these words.
+fn tenant(request: &Request) -> Result<Key, KeyError> {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let tenant = host.and_then(|host| host.strip_suffix(".example.com"));
+    tenant
+        .map(|tenant| Key::named("tenant", tenant))
+        .ok_or_else(|| KeyError::missing("a tenant: call it as TENANT.example.com"))
+}
+
+fn app(store: impl Store) -> Router {
+    // An administrator is exempt, and whoever has not logged in shares one small limit with all the others.
+    let user =
+        FromExtension::new(|user: &User| (!user.is_admin).then(|| Key::named("user", &user.name))).or("anonymous");
+    let me = RateLimitLayer::fixed_window("me", Quota::per_minute(3), user, store.clone());
+    let tenants = RateLimitLayer::fixed_window("tenant", Quota::per_minute(3), tenant, store.clone());
+    // The key itself is neither stored nor logged, only its digest.
+    let per_key_and_route = (ApiKey::header("x-api-key"), Route);
+    let reports = RateLimitLayer::fixed_window("reports", Quota::per_minute(3), per_key_and_route, store);
+    Router::new()
+        .route("/reports/{id}", get(async || "a report\n").layer(reports))
+        .route("/tenant", get(async || "a tenant\n").layer(tenants))
+        .route("/me", get(async || "you\n").layer(me))
+        .layer(middleware::from_fn(authenticate))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
+    let listener = TcpListener::bind(listen).await?;
+    println!("listening on http://{}", listener.local_addr()?);
+    Ok(axum::serve(listener, app(MemoryStore::new())).await?)
+}

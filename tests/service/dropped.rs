@@ -1,0 +1,176 @@
+//! A client can leave at any time, and nothing wrong is left behind.
+
+use std::task::Poll;
+
+use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer, Store, TokenBucket};
+
+use crate::{SECOND, arrived, backlog, call, memory, poll, queue, wrap};
+
+#[test]
+fn before_anything_was_done() {
+    let (store, _) = memory();
+    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(9);
+    drop(call(&mut service, "dropped"));
+    assert_eq!(arrived(&mut outside), None);
+    assert_eq!(backlog(&store), "");
+}
+
+#[test]
+fn while_it_is_held_which_frees_its_place_in_reverse_order() {
+    let (store, clock) = memory();
+    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(9);
+    let [mut first, mut second, mut third] = ["first", "second", "third"].map(|request| call(&mut service, request));
+    for held in [&mut first, &mut second, &mut third] {
+        assert!(poll(held.as_mut()).is_pending());
+    }
+    assert_eq!((clock.waiting(), arrived(&mut outside)), (2, Some("first")));
+    drop(third);
+    assert_eq!(clock.waiting(), 1);
+    drop(second);
+    assert_eq!(clock.waiting(), 0);
+    // The next one is the second again.
+    let mut next = call(&mut service, "next");
+    assert!(poll(next.as_mut()).is_pending());
+    clock.advance(SECOND);
+    assert!(poll(next.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), Some("next"));
+}
+
+#[test]
+fn while_it_is_held_with_somebody_behind_it_who_is_not_moved_up() {
+    let (store, clock) = memory();
+    let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(9);
+    let [mut first, mut second, mut third] = ["first", "second", "third"].map(|request| call(&mut service, request));
+    for held in [&mut first, &mut second, &mut third] {
+        assert!(poll(held.as_mut()).is_pending());
+    }
+    assert_eq!(arrived(&mut outside), Some("first"));
+    drop(second);
+    clock.advance(SECOND);
+    assert!(poll(third.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), None);
+    clock.advance(SECOND);
+    assert!(poll(third.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), Some("third"));
+}
+
+#[test]
+fn while_it_is_held_which_gives_back_what_its_other_tiers_took() {
+    let (store, _) = memory();
+    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone())
+        .tier("tokens", TokenBucket::new(Quota::per_minute(2)), Global)
+        .respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(9);
+    let mut first = call(&mut service, "first");
+    assert!(poll(first.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), Some("first"));
+    for _ in 0..5 {
+        let mut held = call(&mut service, "held");
+        assert!(poll(held.as_mut()).is_pending());
+    }
+}
+
+#[test]
+fn while_it_waits_for_the_service_to_be_ready_after_its_turn_has_come() {
+    let (store, clock) = memory();
+    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(2);
+    let [mut first, mut held] = ["first", "held"].map(|request| call(&mut service, request));
+    assert!(poll(first.as_mut()).is_pending());
+    assert!(poll(held.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), Some("first"));
+    clock.advance(SECOND);
+    outside.allow(0);
+    assert!(poll(held.as_mut()).is_pending());
+    drop(held);
+    // What is left in the queue drained in the second that has gone by.
+    let mut next = {
+        outside.allow(1);
+        call(&mut service, "next")
+    };
+    assert!(poll(next.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), Some("next"));
+}
+
+#[test]
+fn while_it_is_served_which_keeps_its_charge() {
+    let (store, _) = memory();
+    let layer = RateLimitLayer::new("name", crate::once_a_minute(), Global, store).respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(9);
+    let mut served = call(&mut service, "served");
+    assert!(poll(served.as_mut()).is_pending());
+    drop(served);
+    assert!(matches!(poll(call(&mut service, "next").as_mut()), Poll::Ready(Err(_))));
+}
+
+/// On Redis, where a decision takes its time.
+#[cfg(feature = "redis")]
+mod while_redis_decides {
+    use super::*;
+    use crate::support::redis::{RedisServer, ask, keys};
+    use tollgate::ManualClock;
+
+    #[tokio::test]
+    async fn a_queue_gets_its_place_back_and_the_inner_service_sees_nothing() {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        let store = server.store().clock(ManualClock::at(0)).build().unwrap();
+        store.check().await.unwrap();
+        let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
+        let (mut service, mut outside) = wrap(layer);
+        outside.allow(9);
+
+        // Redis keeps calls waiting until it is told otherwise.
+        ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+        let mut response = call(&mut service, "dropped");
+        assert!(poll(response.as_mut()).is_pending());
+        while ask::<String>(redis, "INFO clients").contains("blocked_clients:0") {
+            assert!(poll(response.as_mut()).is_pending());
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(arrived(&mut outside), None);
+        drop(response);
+        ask::<()>(redis, "CONFIG RESETSTAT");
+        ask::<()>(redis, "CLIENT UNPAUSE");
+        // It is charged and then given back.
+        while !ask::<String>(redis, "INFO commandstats").contains("cmdstat_evalsha:calls=2") {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(keys(redis), [""; 0]);
+        assert_eq!(arrived(&mut outside), None);
+    }
+
+    #[tokio::test]
+    async fn a_window_keeps_the_charge_and_the_next_decision_is_right() {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        let store = server.store().clock(ManualClock::at(0)).build().unwrap();
+        store.check().await.unwrap();
+        let three = FixedWindow::new(Quota::per_minute(3));
+        let layer = RateLimitLayer::new("name", three, Global, store.clone()).respond_with(AsError);
+        let (mut service, mut outside) = wrap(layer);
+        outside.allow(9);
+        ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+        let mut response = call(&mut service, "dropped");
+        while ask::<String>(redis, "INFO clients").contains("blocked_clients:0") {
+            assert!(poll(response.as_mut()).is_pending());
+            tokio::task::yield_now().await;
+        }
+        drop(response);
+        ask::<()>(redis, "CLIENT UNPAUSE");
+        let limit = tollgate::Limit::new("name", three);
+        let charge = tollgate::Charge::new(limit, tollgate::Key::GLOBAL);
+        let decision = store.apply(tollgate::Operation::Acquire(charge.into())).await.unwrap();
+        assert_eq!(decision.tiers()[0].verdict().remaining(), 1);
+        assert_eq!(arrived(&mut outside), None);
+    }
+}

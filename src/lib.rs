@@ -1,22 +1,51 @@
 //! Exact rate limits for [tower] services, in memory on one node or shared through Redis by many.
 //!
-//! A limit is data, and a decision is a pure function of (limit, state, time, cost). Around that there are stores,
-//! which keep state and decide in one atomic step: [`MemoryStore`] calls the functions of [`algorithm`], and
-//! [`RedisStore`] runs a Lua program that does the same arithmetic. Both answer alike, to the microsecond.
+//! ```
+//! use axum::{Router, routing::get};
+//! use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+//!
+//! let store = MemoryStore::new(); // or RedisStore::connect("redis://127.0.0.1:6379")?
+//! let user = Header::new("x-user-id").or(ClientIp::peer());
+//!
+//! let app: Router = Router::new()
+//!     .route("/api/expensive", get(async || "done").layer(
+//!         RateLimitLayer::sliding_log("expensive", Quota::per_minute(10), user.clone(), store.clone())))
+//!     .route("/api/hello", get(async || "hello"))
+//!     .layer(RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
+//!         .tier("user", TokenBucket::new(Quota::per_minute(100)), user));
+//! # let _ = app;
+//! ```
+//!
+//! - [`RateLimitLayer`] is what you write: an algorithm, a quota, whom to count, and a store.
+//! - [`algorithm`] has the five algorithms; [`extract`] names whom a request is counted for.
+//! - [`HttpAnswers`] says what clients are told; [`AsError`] is for services that are not HTTP.
+//! - [`MemoryStore`] counts in this process, [`RedisStore`] for every process that shares a Redis.
+//!
+//! # How it works
+//!
+//! A limit is data, and a decision is a pure function of (limit, state, time, cost). Everything else is plumbing:
+//!
+//! ```text
+//! request --extract--> charges --store--> decision --respond--> 429, or the inner service and headers
+//! ```
+//!
+//! A [store](Store) keeps state and decides in one atomic step: the memory store calls the functions of [`algorithm`],
+//! and the Redis store runs a Lua program that does the same arithmetic. Both answer alike, to the microsecond. It can be
+//! asked without any middleware, too:
 //!
 //! ```
 //! use tollgate::{Charge, Charges, Key, Limit, MemoryStore, Operation, Quota, SlidingCounter, Store, TokenBucket};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-//! let store = MemoryStore::new(); // or RedisStore::connect("redis://127.0.0.1:6379")?
+//! let store = MemoryStore::new();
 //! let everyone = Limit::new("global", SlidingCounter::new(Quota::per_minute(10_000)));
 //! let user = Limit::new("user", TokenBucket::new(Quota::per_minute(100)).capacity(20));
 //!
 //! // A request's charges are taken all or none.
 //! let mut charges = Charges::new();
 //! charges.push(Charge::new(everyone, Key::GLOBAL))?;
-//! charges.push(Charge::new(user, Key::new("user:12345")))?;
+//! charges.push(Charge::new(user, Key::named("user", 12345)))?;
 //!
 //! let decision = store.apply(Operation::Acquire(charges)).await?;
 //! assert!(decision.admits());
@@ -30,10 +59,10 @@
 //! | feature | on by default | brings |
 //! | --- | --- | --- |
 //! | `redis` | yes | `RedisStore` |
-//! | `axum` | yes | what needs axum itself |
+//! | `axum` | yes | `Route`, the peer's address from axum, and `Decision` as an extractor |
 //! | `tls` | no | `rediss://` addresses, by rustls |
 //!
-//! Without any of them there is the memory store.
+//! Without any of them there are the memory store and the layer around any tower service, HTTP or not.
 //!
 //! [tower]: https://docs.rs/tower
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -39,8 +39,14 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
 /// A tenant per host name. A request that names none is refused with 400, in these words.
 fn tenant(request: &Request) -> Result<Key, KeyError> {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    let tenant = host.and_then(|host| host.strip_suffix(".example.com"));
-    tenant
+    // Names are the same in any case, and a port is not part of them.
+    let name = host
+        .unwrap_or_default()
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    name.strip_suffix(".example.com")
         .map(|tenant| Key::named("tenant", tenant))
         .ok_or_else(|| KeyError::missing("a tenant: call it as TENANT.example.com"))
 }

@@ -136,7 +136,8 @@ impl Decision {
         self.now
     }
 
-    /// The receipt of what was charged, for a refund or a settle. There is one, and it is handed out once.
+    /// The receipt of what was charged, for a refund or a settle. There is one, and it is handed out once: a decision that
+    /// a layer has put into a request's extensions has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
         self.receipt.take()
     }

@@ -17,9 +17,12 @@ pub(crate) fn readable(value: &[u8]) -> Cow<'_, str> {
     shown(value, is_harmless)
 }
 
-/// The text of a whole identity that somebody else wrote, where colons are parts of the text.
+/// The text of a whole identity that somebody else wrote, where colons are parts of the text. A stand-in it cannot be.
 pub(crate) fn readable_whole(text: &str) -> Cow<'_, str> {
-    shown(text.as_bytes(), |byte| byte == b':' || is_harmless(byte))
+    let is_stand_in = text.starts_with('~');
+    shown(text.as_bytes(), |byte| {
+        !is_stand_in && (byte == b':' || is_harmless(byte))
+    })
 }
 
 fn shown(value: &[u8], harmless: impl Fn(u8) -> bool) -> Cow<'_, str> {
@@ -48,7 +51,10 @@ pub(crate) fn is_one_part(text: &str) -> bool {
     match text.bytes().next() {
         None | Some(b':' | b'(') => false,
         Some(b'/' | b'~') => colons == 0,
-        // A bracketed address is the one value with colons of its own.
-        Some(_) => colons == 1 || text.starts_with("ip:["),
+        // An address in brackets is the one value with colons of its own.
+        Some(_) => match text.strip_prefix("ip:[").and_then(|address| address.split_once(']')) {
+            Some((_, after)) => !after.contains(':'),
+            None => colons == 1,
+        },
     }
 }

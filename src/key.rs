@@ -6,8 +6,9 @@ use crate::identity::{is_one_part, readable, readable_whole};
 
 /// Whom a request is counted for: `ip:192.0.2.1`, `user:12345`, or everybody.
 ///
-/// Two keys are one exactly when their text is the same. Whatever clients send, no two of them share a text: what is
-/// longer than 64 bytes, or holds anything but letters, digits and `-_.~@+=,|/`, is replaced by its digest.
+/// Two keys are one exactly when their text is the same. [`Key::named`] makes one of what a client sends: whatever that is,
+/// no two values share a text, since what is longer than 64 bytes, or holds anything but letters, digits and
+/// `-_.~@+=,|/`, is replaced by its digest.
 ///
 /// ```
 /// use tollgate::Key;
@@ -22,7 +23,8 @@ impl Key {
     /// The one key that everybody shares.
     pub const GLOBAL: Self = Self(Cow::Borrowed("global"));
 
-    /// A key of this text, or of its digest. Colons may be in it.
+    /// A key of this text, or of its digest. Colons may be in it, so it is for text of your own: what clients send
+    /// belongs into [`named`](Self::named), where it cannot pass for another kind of key.
     pub fn new(identity: impl Into<Cow<'static, str>>) -> Self {
         let identity = identity.into();
         match readable_whole(&identity) {

@@ -97,7 +97,7 @@ pub use self::{
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
     decision::{Decision, Tier},
-    extract::{ApiKey, ClientIp, FromExtension, Global, Header, HttpMethod, KeyError, KeyExtractor},
+    extract::{ApiKey, ClientIp, FromExtension, Global, Header, HttpMethod, KeyError, KeyExtractor, Or},
     invalid::Invalid,
     key::Key,
     layer::RateLimitLayer,

@@ -2,8 +2,6 @@
 
 use std::{borrow::Cow, error, fmt};
 
-use crate::charge::DuplicateKey;
-
 /// Why nobody knows whom a request is counted for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,8 +23,6 @@ pub enum KeyError {
         /// Whether a request may do without it, so that a stand-in can take its place.
         optional: bool,
     },
-    /// Two steps of a policy charge the same key, which is its owner's to put right: HTTP answers 500.
-    ChargedTwice(DuplicateKey),
 }
 
 impl KeyError {
@@ -60,7 +56,6 @@ impl KeyError {
         match self {
             Self::Missing { .. } => true,
             Self::NotProvided { optional, .. } => *optional,
-            Self::ChargedTwice(_) => false,
         }
     }
 }
@@ -68,7 +63,6 @@ impl KeyError {
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ChargedTwice(duplicate) => duplicate.fmt(f),
             Self::Missing { what } => write!(f, "the request lacks {what}"),
             Self::NotProvided { what, how, .. } => write!(f, "there is no {what} to count requests by: {how}"),
         }

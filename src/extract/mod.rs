@@ -12,10 +12,10 @@
 //! | [`ApiKey`] | `apikey:<digest>` | **anybody**, unless keys are verified by an outer layer |
 //! | [`Header`] | `x-user-id:12345` | **anybody**, unless a proxy sets the header and removes what clients send |
 //! | `Route` | `/api/search` | nobody: it is the route's template, not the path |
-//! | [`HttpMethod`] | `method:GET` | whoever can use another method |
+//! | [`HttpMethod`] | `method:GET` | whoever has a use for another method |
 //! | a word | `~everyone` | nobody: it is a constant |
 //! | a tuple of them | `user:123:/api/search` | whoever can make up one of its parts |
-//! | a closure | what it returns | see there |
+//! | a closure | what it returns | whoever can choose what it reads |
 //!
 //! ```
 //! use http::Request;
@@ -26,13 +26,9 @@
 //! let request = Request::builder().header("x-user-id", "12345").body(())?;
 //! assert_eq!(user.extract(&request)?, Some(Key::new("user:12345")));
 //!
-//! // A closure, which exempts whoever it returns `None` for.
-//! let tenant = |request: &Request<()>| {
-//!     let tenant = request.uri().host()?.strip_suffix(".example.com")?;
-//!     Some(Key::named("tenant", tenant))
-//! };
-//! let request = Request::get("https://acme.example.com/").body(())?;
-//! assert_eq!(tenant.extract(&request)?, Some(Key::new("tenant:acme")));
+//! // A closure, which exempts whatever it returns `None` for: health checks are never counted.
+//! let all_but_health_checks = |request: &Request<()>| (request.uri().path() != "/healthz").then_some(Key::GLOBAL);
+//! assert_eq!(all_but_health_checks.extract(&Request::get("/healthz").body(())?)?, None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

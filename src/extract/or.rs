@@ -23,7 +23,9 @@ pub struct Or<K, L> {
 }
 
 impl<K, L> Or<K, L> {
-    pub(super) fn new(first: K, otherwise: L) -> Self {
+    /// The first, and the other one when the first is [missing](KeyError::Missing). For closures and extractors of your
+    /// own, which have no `or`.
+    pub fn new(first: K, otherwise: L) -> Self {
         Self { first, otherwise }
     }
 

@@ -2,7 +2,7 @@
 
 mod constructors;
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, sync::atomic::AtomicBool};
 
 use tower_layer::Layer;
 
@@ -54,6 +54,7 @@ use crate::{
 /// # Types
 /// `A` and `K` are the algorithm and the key of the first tier, `St` is the store, `R` answers, and `P` is whatever else
 /// the layer has been told: further tiers and their terms.
+#[must_use = "a layer does nothing until it is put around a service"]
 pub struct RateLimitLayer<A, K, St, R = HttpAnswers, P = ()> {
     algorithm: PhantomData<fn() -> A>,
     first: PerKey<K>,
@@ -100,14 +101,11 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///
     /// ```
     /// use axum::extract::Request;
-    /// use tollgate::{Header, MemoryStore, Quota, RateLimitLayer};
+    /// use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer};
     ///
-    /// let user = Header::new("x-user-id");
-    /// let layer = RateLimitLayer::token_bucket("user", Quota::per_minute(10), user, MemoryStore::new())
-    ///     .quota(|request: &Request| match request.headers().get("x-plan")?.as_bytes() {
-    ///         b"pro" => Some(Quota::per_minute(1000)),
-    ///         _ => None,
-    ///     });
+    /// // Reading is cheap here, writing is not.
+    /// let layer = RateLimitLayer::token_bucket("client", Quota::per_minute(10), ClientIp::peer(), MemoryStore::new())
+    ///     .quota(|request: &Request| request.method().is_safe().then_some(Quota::per_minute(1000)));
     /// # let _ = layer;
     /// ```
     ///
@@ -155,15 +153,16 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     /// Answers in another way: [`HttpAnswers`] with settings, [`AsError`](crate::AsError) for services that have no response to
-    /// make, or a closure that makes a response of a [`Rejection`](crate::Rejection).
+    /// make, or a closure that makes a response of a [`Rejection`](crate::Rejection), and then nothing is said to
+    /// admitted requests.
     ///
     /// ```
-    /// use axum::{http::StatusCode, response::IntoResponse};
+    /// use axum::response::IntoResponse;
     /// use tollgate::{Global, HttpAnswers, MemoryStore, Quota, RateLimitLayer, Rejection};
     ///
     /// let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, MemoryStore::new());
     /// let problems = layer.clone().respond_with(HttpAnswers::new().problem_details());
-    /// let terse = layer.respond_with(|why: Rejection| (StatusCode::TOO_MANY_REQUESTS, why.to_string()).into_response());
+    /// let terse = layer.respond_with(|why: Rejection| (why.status(), why.to_string()).into_response());
     /// # let router: axum::Router = axum::Router::new();
     /// # let _ = router.layer(problems).layer(terse);
     /// ```
@@ -180,14 +179,12 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     /// Lets requests pass while the store cannot decide, which is the default: a limiter's outage is not the service's.
-    #[must_use]
     pub fn fail_open(mut self) -> Self {
         self.on_failure.closed = false;
         self
     }
 
     /// Refuses requests while the store cannot decide: 503 with `Retry-After`.
-    #[must_use]
     pub fn fail_closed(mut self) -> Self {
         self.on_failure.closed = true;
         self
@@ -226,6 +223,7 @@ where
             store: layer.store,
             respond: layer.respond,
             on_failure: layer.on_failure,
+            misconfigured: AtomicBool::new(false),
         };
         RateLimit::new(inner, gate)
     }

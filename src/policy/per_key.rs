@@ -15,8 +15,8 @@ pub struct PerKey<K> {
 }
 
 impl<K> PerKey<K> {
-    /// A tier of this limit, counted by this key.
-    pub fn new(limit: Limit, key: K) -> Self {
+    /// A tier of this limit, counted by this key. The names of a layer's limits differ.
+    pub(crate) fn new(limit: Limit, key: K) -> Self {
         Self { limit, key }
     }
 }
@@ -25,7 +25,8 @@ impl<Req, K: KeyExtractor<Req>> Policy<Req> for PerKey<K> {
     fn charges(&self, request: &Req, charges: &mut Charges) -> Result<(), KeyError> {
         if let Some(key) = self.key.extract(request)? {
             let charge = Charge::new(self.limit.clone(), key);
-            charges.push(charge).map_err(KeyError::ChargedTwice)?;
+            let pushed = charges.push(charge);
+            debug_assert!(pushed.is_ok(), "limits of different names never share a key");
         }
         Ok(())
     }

@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::Policy;
@@ -18,25 +21,31 @@ pub struct QuotaBy<F> {
     quota: F,
     /// The limit under each quota that has come up. Clones share it.
     versions: Arc<RwLock<HashMap<Quota, Limit>>>,
+    /// Whether it has been said that a quota is wrong.
+    wrong: Arc<AtomicBool>,
 }
 
 impl<F> QuotaBy<F> {
     /// The quota that `quota` says, for the tier of this limit.
-    pub fn new(limit: Limit, quota: F) -> Self {
+    pub(crate) fn new(limit: Limit, quota: F) -> Self {
         Self {
             limit,
             quota,
             versions: Arc::default(),
+            wrong: Arc::default(),
         }
     }
 
     fn version(&self, quota: Quota) -> Result<Limit, Invalid> {
-        if let Some(limit) = self.versions.read().unwrap_or_else(PoisonError::into_inner).get(&quota) {
+        let versions = self.versions.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(limit) = versions.get(&quota) {
             return Ok(limit.clone());
         }
+        let full = versions.len() >= KEPT;
+        drop(versions);
         let limit = Limit::try_new(self.limit.name(), self.limit.rule().try_quota(quota)?)?;
-        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
-        if versions.len() < KEPT {
+        if !full {
+            let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
             versions.insert(quota, limit.clone());
         }
         Ok(limit)
@@ -59,7 +68,9 @@ where
             Ok(limit) => charge.limit = limit,
             Err(error) => {
                 let limit = self.limit.name();
-                tracing::error!(limit, %quota, %error, "a quota by request cannot work: the tier keeps its own");
+                if !self.wrong.swap(true, Ordering::Relaxed) {
+                    tracing::error!(limit, %quota, %error, "a quota by request cannot work: the tier keeps its own");
+                }
             }
         }
         Ok(())
@@ -72,6 +83,7 @@ impl<F: Clone> Clone for QuotaBy<F> {
             limit: self.limit.clone(),
             quota: self.quota.clone(),
             versions: Arc::clone(&self.versions),
+            wrong: Arc::clone(&self.wrong),
         }
     }
 }

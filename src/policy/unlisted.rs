@@ -11,7 +11,7 @@ pub struct Unlisted {
 
 impl Unlisted {
     /// The tier of this name.
-    pub fn new(tier: &str) -> Self {
+    pub(crate) fn new(tier: &str) -> Self {
         Self { tier: tier.into() }
     }
 }

@@ -42,7 +42,8 @@ pub trait Respond<Req, Res, E> {
     }
 }
 
-/// A closure that makes the response to refused requests, and leaves admitted ones alone.
+/// A closure that makes the response to refused requests, whatever the reason, and leaves admitted ones alone: they carry
+/// no headers of ours, and handlers find no [`Decision`]. To change less, see [`HttpAnswers`].
 #[diagnostic::do_not_recommend]
 impl<Req, Res, E, F> Respond<Req, Res, E> for F
 where

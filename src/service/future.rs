@@ -115,9 +115,9 @@ where
                         if let Some((inner, _)) = this.waiting {
                             *inner = inner.clone();
                         }
-                        let turn = gate.store.clock().sleep(decision.delay());
                         let receipt = decision.take_receipt();
                         let place = receipt.map(|receipt| Place::new(gate.store.clone(), receipt));
+                        let turn = gate.store.clock().sleep(decision.delay());
                         let admitted = Some(Admitted { decision, place });
                         this.stage.set(Stage::Held { turn, admitted });
                         continue;

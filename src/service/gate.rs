@@ -13,6 +13,8 @@ pub(crate) struct Gate<P, St, R> {
     pub(crate) store: St,
     pub(crate) respond: R,
     pub(crate) on_failure: OnFailure,
+    /// Whether it has been said that the service does not provide what requests are counted by.
+    pub(crate) misconfigured: AtomicBool,
 }
 
 /// What becomes of requests while the store cannot decide.
@@ -31,12 +33,14 @@ impl<P, St: Store, R> Gate<P, St, R> {
     {
         let mut charges = Charges::new();
         self.policy.charges(request, &mut charges).map_err(|error| {
-            if !matches!(error, KeyError::Missing { .. }) {
-                tracing::error!(%error, "requests cannot be counted");
+            if let KeyError::NotProvided { .. } = error
+                && !self.misconfigured.swap(true, Ordering::Relaxed)
+            {
+                tracing::error!(%error, "requests cannot be counted, and are refused");
             }
             Rejection::Key(error)
         })?;
-        Ok((!charges.is_empty()).then(|| Asking::start(&self.store, charges)))
+        Ok((!charges.is_empty()).then(|| Asking::new(self.store.clone(), charges)))
     }
 
     /// What the store's answer means: a decision that admits, or a reason not to serve.

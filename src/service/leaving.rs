@@ -6,32 +6,36 @@
 use std::{
     future::Future,
     pin::Pin,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Waker, ready},
 };
 
 use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
 
-/// A question to the store. If nobody waits for the answer any more and it is a place in a queue, that is given back.
+/// A question to the store, which is asked when somebody first waits for the answer. If nobody waits for it any more and
+/// it is a place in a queue, that is given back.
 pub(super) struct Asking<St: Store> {
     store: St,
-    /// Gone once it has answered.
+    question: Option<Charges>,
     answer: Option<St::Future>,
     queues: bool,
 }
 
 impl<St: Store> Asking<St> {
-    pub(super) fn start(store: &St, charges: Charges) -> Self {
-        let queues = charges.as_slice().iter().any(|charge| charge.limit.rule().queues());
+    pub(super) fn new(store: St, charges: Charges) -> Self {
         Self {
-            store: store.clone(),
-            answer: Some(store.apply(Operation::Acquire(charges))),
-            queues,
+            store,
+            queues: charges.as_slice().iter().any(|charge| charge.limit.rule().queues()),
+            question: Some(charges),
+            answer: None,
         }
     }
 
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
+        if let Some(charges) = self.question.take() {
+            self.answer = Some(self.store.apply(Operation::Acquire(charges)));
+        }
         let answer = self.answer.as_mut().expect("nobody asks for an answer twice");
-        let answer = std::task::ready!(Pin::new(answer).poll(context));
+        let answer = ready!(Pin::new(answer).poll(context));
         self.answer = None;
         Poll::Ready(answer)
     }

@@ -173,4 +173,36 @@ mod while_redis_decides {
         assert_eq!(decision.tiers()[0].verdict().remaining(), 1);
         assert_eq!(arrived(&mut outside), None);
     }
+
+    #[test]
+    fn outside_of_any_runtime_where_redis_cannot_be_asked() {
+        let server = RedisServer::start();
+        let layer = RateLimitLayer::new("queue", queue(), Global, server.store().build().unwrap());
+        let (mut service, mut outside) = wrap(layer.respond_with(AsError));
+        outside.allow(9);
+        drop(call(&mut service, "never polled"));
+        assert!(poll(call(&mut service, "unchecked").as_mut()).is_pending());
+        assert_eq!(arrived(&mut outside), Some("unchecked"));
+    }
+
+    #[test]
+    fn or_after_its_runtime_has_ended_when_nothing_can_be_given_back() {
+        let server = RedisServer::start();
+        let clock = ManualClock::at(0);
+        let store = server.store().clock(clock.clone()).build().unwrap();
+        let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
+        let (mut service, mut outside) = wrap(layer);
+        outside.allow(9);
+        let mut held = ["first", "second"].map(|request| call(&mut service, request));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(async {
+            while clock.waiting() == 0 {
+                assert!(held.iter_mut().all(|held| poll(held.as_mut()).is_pending()));
+                tokio::task::yield_now().await;
+            }
+        });
+        drop(held);
+        assert_eq!(clock.waiting(), 0);
+        assert_eq!(keys(&mut server.client()).len(), 1);
+    }
 }

@@ -1,7 +1,5 @@
 //! The value of a header.
 
-use std::borrow::Cow;
-
 use http::{HeaderName, Request};
 
 use super::super::{KeyError, KeyExtractor, Or};
@@ -19,7 +17,7 @@ const TAKEN: [&str; 3] = ["ip", "apikey", "method"];
 /// whoever makes up values only harms themselves.
 ///
 /// A request without it, or with an empty one, is refused with 400 unless there is a stand-in. Of several, the first
-/// counts, as it does for handlers.
+/// counts, as it does for handlers. Values are stored as they are: for secrets, there is [`ApiKey`](crate::ApiKey).
 ///
 /// ```
 /// use tollgate::{ClientIp, Header};
@@ -31,7 +29,7 @@ const TAKEN: [&str; 3] = ["ip", "apikey", "method"];
 #[derive(Clone, Debug)]
 pub struct Header {
     name: HeaderName,
-    label: Cow<'static, str>,
+    label: Box<str>,
 }
 
 impl Header {
@@ -47,21 +45,18 @@ impl Header {
     /// The header of this name, or an error when no header can be called that.
     pub fn try_new(name: &str) -> Result<Self, Invalid> {
         let name = header_name(name)?;
-        let label = match TAKEN.contains(&name.as_str()) {
-            true => format!("header.{name}"),
-            false => name.to_string(),
-        };
-        Ok(Self {
-            name,
-            label: label.into(),
-        })
+        let label = own_label(name.as_str());
+        Ok(Self { name, label })
     }
 
-    /// What keys begin with, in place of the header's name.
+    /// What keys begin with, in place of the header's name: `user` for `user:12345`.
+    ///
+    /// `ip`, `apikey` and `method` are the labels of other extractors, whose keys a header must not name; with them, keys
+    /// begin with `header/ip` and so on.
     #[must_use]
-    pub fn label(self, label: impl Into<Cow<'static, str>>) -> Self {
+    pub fn label(self, label: &str) -> Self {
         Self {
-            label: label.into(),
+            label: own_label(label),
             ..self
         }
     }
@@ -76,6 +71,14 @@ impl<B> KeyExtractor<Request<B>> for Header {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         let value = present(request, &self.name)?;
         Ok(Some(Key::of_bytes(&self.label, value)))
+    }
+}
+
+/// No header has a slash in its name, so no other header reads like this.
+fn own_label(label: &str) -> Box<str> {
+    match TAKEN.contains(&label) {
+        true => format!("header/{label}").into(),
+        false => label.into(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The method of a request.
 
-use http::{Method, Request};
+use http::Request;
 
 use super::super::{KeyError, KeyExtractor};
 use crate::key::Key;
@@ -11,27 +11,14 @@ use crate::key::Key;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HttpMethod;
 
-const DEFINED: [Method; 10] = [
-    Method::GET,
-    Method::POST,
-    Method::PUT,
-    Method::DELETE,
-    Method::HEAD,
-    Method::OPTIONS,
-    Method::CONNECT,
-    Method::PATCH,
-    Method::TRACE,
-    Method::QUERY,
+const DEFINED: [&str; 10] = [
+    "GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "PATCH", "TRACE", "QUERY",
 ];
 
 impl<B> KeyExtractor<Request<B>> for HttpMethod {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        let method = request.method();
-        let method = if DEFINED.contains(method) {
-            method.as_str()
-        } else {
-            "other"
-        };
+        let method = request.method().as_str();
+        let method = if DEFINED.contains(&method) { method } else { "other" };
         Ok(Some(Key::named("method", method)))
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use http::HeaderValue;
 
-use super::{Rejection, status};
+use super::Rejection;
 use crate::{decision::Tier, extract::KeyError};
 
 /// A body and its type.
@@ -18,16 +18,20 @@ pub struct AnswerBody {
 }
 
 impl AnswerBody {
-    /// A text of this type, like `application/json`.
-    ///
-    /// # Panics
-    /// When the type is no header's value, which a constant shows at once.
-    #[track_caller]
-    pub fn new(content_type: &'static str, text: impl Into<String>) -> Self {
-        Self {
-            content_type: HeaderValue::from_static(content_type),
-            text: text.into(),
-        }
+    /// A text of this type.
+    pub fn new(content_type: HeaderValue, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { content_type, text }
+    }
+
+    /// A text of `application/json`.
+    pub fn json(text: impl Into<String>) -> Self {
+        Self::new(HeaderValue::from_static("application/json"), text)
+    }
+
+    /// A text of `text/plain`.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::new(HeaderValue::from_static("text/plain; charset=utf-8"), text)
     }
 }
 
@@ -54,29 +58,26 @@ fn json(why: &Rejection) -> AnswerBody {
         Rejection::Limited(_) => "rate_limit_exceeded",
         Rejection::Unavailable(_) => "rate_limiter_unavailable",
         Rejection::Key(KeyError::Missing { .. }) => "rate_limit_key_missing",
-        Rejection::Key(_) => "rate_limiter_misconfigured",
+        Rejection::Key(KeyError::NotProvided { .. }) => "rate_limiter_misconfigured",
     };
     let message = Quoted(&why.to_string()).to_string();
     let retry_after = retry_after(why);
-    AnswerBody::new(
-        "application/json",
-        format!(r#"{{"error":"{error}","message":{message}{retry_after}}}"#),
-    )
+    AnswerBody::json(format!(r#"{{"error":"{error}","message":{message}{retry_after}}}"#))
 }
 
 /// RFC 9457, with the types and the member that the IETF's draft on rate limits registers.
 fn problem_details(why: &Rejection) -> AnswerBody {
     const TYPES: &str = "https://iana.org/assignments/http-problem-types#";
-    let (kind, title) = match why {
-        Rejection::Limited(_) => (format!("{TYPES}quota-exceeded"), "Too many requests"),
-        Rejection::Unavailable(_) => (format!("{TYPES}temporary-reduced-capacity"), "Rate limiter unavailable"),
-        Rejection::Key(KeyError::Missing { .. }) => ("about:blank".into(), "Bad request"),
-        Rejection::Key(_) => ("about:blank".into(), "Internal server error"),
+    let kind = match why {
+        Rejection::Limited(_) => format!("{TYPES}quota-exceeded"),
+        Rejection::Unavailable(_) => format!("{TYPES}temporary-reduced-capacity"),
+        Rejection::Key(_) => "about:blank".into(),
     };
-    let (status, detail) = (status(why).as_u16(), Quoted(&why.to_string()).to_string());
-    let (violated, retry_after) = (violated_policies(why), retry_after(why));
+    let (status, detail) = (why.status(), Quoted(&why.to_string()).to_string());
+    let title = status.canonical_reason().unwrap_or_default();
+    let (violated, retry_after, status) = (violated_policies(why), retry_after(why), status.as_u16());
     AnswerBody::new(
-        "application/problem+json",
+        HeaderValue::from_static("application/problem+json"),
         format!(r#"{{"type":"{kind}","title":"{title}","status":{status},"detail":{detail}{violated}{retry_after}}}"#),
     )
 }
@@ -86,7 +87,7 @@ fn retry_after(why: &Rejection) -> String {
         .map_or_else(String::new, |seconds| format!(r#","retry_after":{seconds}"#))
 }
 
-/// The listed tiers that refused, by name.
+/// The listed tiers that refused, by name; none when it was an unlisted one.
 fn violated_policies(why: &Rejection) -> String {
     let Rejection::Limited(decision) = why else {
         return String::new();
@@ -94,7 +95,10 @@ fn violated_policies(why: &Rejection) -> String {
     let refused = |tier: &&Tier| tier.is_listed() && !tier.verdict().outcome().admits();
     let names = decision.tiers().iter().filter(refused);
     let names: Vec<_> = names.map(|tier| format!("\"{}\"", tier.limit().name())).collect();
-    format!(r#","violated-policies":[{}]"#, names.join(","))
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(r#","violated-policies":[{}]"#, names.join(",")),
+    }
 }
 
 /// A text as JSON writes it.

@@ -28,7 +28,7 @@ impl<S: Sync> FromRequestParts<S> for Decision {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         parts.extensions.get().cloned().ok_or((
             StatusCode::INTERNAL_SERVER_ERROR,
-            "there is no Decision in the request's extensions: put a RateLimitLayer around this handler",
+            "there is no Decision in the request's extensions: put a RateLimitLayer with HttpAnswers, the default, around this handler",
         ))
     }
 }

@@ -42,13 +42,16 @@ use crate::{
 /// shadows are in none of them, and an unchecked decision writes none. The [`Decision`] is in the request's extensions,
 /// with those of outer layers, and with axum it is an extractor.
 ///
+/// It answers with any body that can be made from a `String`, as axum's, reqwest's and hyper's can. A layer that wraps bodies
+/// in a type of its own, like compression, belongs outside of this one; axum's `Router::layer` takes any order.
+///
 /// ```
 /// use tollgate::{AnswerBody, Global, HttpAnswers, MemoryStore, Quota, RateLimitLayer, ResetUnit};
 ///
 /// let answers = HttpAnswers::new()
 ///     .header_names(["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"])
 ///     .reset_unit(ResetUnit::Delta)
-///     .body(|why| AnswerBody::new("text/plain; charset=utf-8", why.to_string()));
+///     .body(|why| AnswerBody::plain(why.to_string()));
 /// let layer = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new())
 ///     .respond_with(answers);
 /// # let _ = layer;
@@ -158,7 +161,7 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
     fn reject(&self, (): (), why: Rejection) -> Result<Response<C>, E> {
         let AnswerBody { content_type, text } = self.form.body(&why);
         let mut response = Response::new(C::from(text));
-        *response.status_mut() = status(&why);
+        *response.status_mut() = why.status();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type);
         if let Some(seconds) = why.retry_after_secs() {
@@ -175,11 +178,14 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
     }
 }
 
-fn status(why: &Rejection) -> StatusCode {
-    match why {
-        Rejection::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
-        Rejection::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Rejection::Key(KeyError::Missing { .. }) => StatusCode::BAD_REQUEST,
-        Rejection::Key(_) => StatusCode::INTERNAL_SERVER_ERROR,
+impl Rejection {
+    /// The status of an answer: 429 when limited, 503 when unavailable, and for what has no key 400 or 500.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Key(KeyError::Missing { .. }) => StatusCode::BAD_REQUEST,
+            Self::Key(KeyError::NotProvided { .. }) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
     }
 }

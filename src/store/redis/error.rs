@@ -108,8 +108,10 @@ impl StoreError {
 
 /// What to do about a connection that cannot be made.
 fn connection_advice(source: &RedisError) -> &'static str {
-    match source.to_string().contains("certificate") {
+    let said = source.to_string();
+    match said.contains("certificate") {
         true => "trust its issuer, or give its root certificate with builder().connection_info(..)",
+        false if said.contains("no tokio runtime") => "ask from within one",
         false => "is it running, and is this its address?",
     }
 }

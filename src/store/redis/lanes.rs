@@ -12,7 +12,10 @@ use deadpool_redis::{
     Pool,
     redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value, aio::MultiplexedConnection},
 };
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    runtime::Handle,
+    time::{Instant, timeout_at},
+};
 
 use super::{
     error::StoreError,
@@ -45,6 +48,10 @@ impl Lanes {
     ///
     /// The answer comes with the line it came over, to be retired if the answer makes no sense.
     pub(super) async fn run(&self, command: Cmd, deadline: Duration) -> Result<(Value, Line), StoreError> {
+        if Handle::try_current().is_err() {
+            let nowhere = RedisError::from((ErrorKind::Io, "there is no tokio runtime here"));
+            return Err(StoreError::before_sending(&self.address, nowhere));
+        }
         let (address, until) = (Arc::clone(&self.address), Instant::now() + deadline);
         let line = self.line(deadline, until).await?;
         // A task of its own: it hears of the answer, or of the silence, even when the caller has left by then.

@@ -1,6 +1,6 @@
 //! What proxies wrote about whom they saw.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, header::FORWARDED};
 
@@ -25,19 +25,31 @@ impl ForwardingHeader {
             Self::Forwarded => (FORWARDED, forwarded),
         };
         let lines = headers.get_all(name).into_iter().rev();
-        lines.flat_map(|line| elements_from_the_right(line.as_bytes())).map(hop)
+        lines
+            .flat_map(|line| split_from_the_right(line.as_bytes(), b','))
+            .map(hop)
     }
 }
 
-/// The elements of a list, the last one first. A comma in quotes does not part elements, and quotes are counted from
-/// the right too: one that a client left open cannot swallow what a proxy wrote after it.
-fn elements_from_the_right(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut quoted = false;
-    line.rsplit(move |&byte| {
-        quoted ^= byte == b'"';
-        byte == b',' && !quoted
+/// What stands between separators that are not in quotes, the last one first. Quotes are counted from the right too: one
+/// that a client left open cannot swallow what a proxy wrote after it.
+fn split_from_the_right(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let (mut rest, mut quoted) = (Some(text), false);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let is_separator = |&at: &usize| {
+            quoted ^= text[at] == b'"' && !is_escaped(text, at);
+            text[at] == separator && !quoted
+        };
+        let at = (0..text.len()).rev().find(is_separator);
+        rest = at.map(|at| &text[..at]);
+        Some(text[at.map_or(0, |at| at + 1)..].trim_ascii())
     })
-    .map(<[u8]>::trim_ascii)
+}
+
+/// Whether an odd number of backslashes stands before it.
+fn is_escaped(text: &[u8], at: usize) -> bool {
+    text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// An element of X-Forwarded-For: an address, with a port from some proxies.
@@ -47,23 +59,33 @@ fn x_forwarded_for(element: &[u8]) -> Option<IpAddr> {
 
 /// The `for` of an element of Forwarded, like `for="[2001:db8::1]:4711";proto=https`.
 fn forwarded(element: &[u8]) -> Option<IpAddr> {
-    let element = str::from_utf8(element).ok()?;
-    let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
-    let mut values = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("for"));
-    let (_, value) = values.next()?;
-    // Of two, nobody knows which one the proxy wrote.
+    let mut values = split_from_the_right(element, b';').filter_map(|pair| {
+        let (name, value) = pair.split_at_checked("for=".len())?;
+        name.eq_ignore_ascii_case(b"for=").then_some(value)
+    });
+    let value = values.next()?;
+    // Of two, nobody knows which one the proxy meant.
     if values.next().is_some() {
         return None;
     }
-    let value = value.trim();
+    let value = str::from_utf8(value).ok()?;
     let unquoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     node(unquoted.unwrap_or(value))
 }
 
 /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; not `unknown`, not `_hidden`.
+/// A port may be hidden too, and is not looked at.
 fn node(text: &str) -> Option<IpAddr> {
-    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
-    let with_port = || text.parse::<SocketAddr>().ok().map(|socket| socket.ip());
-    let address = text.parse().ok().or_else(with_port).or_else(bracketed)?;
+    let address = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            let address = (port.is_empty() || port.starts_with(':')).then_some(address)?;
+            IpAddr::V6(address.parse().ok()?)
+        }
+        None => match text.split_once(':') {
+            Some((address, port)) if !port.contains(':') => IpAddr::V4(address.parse().ok()?),
+            _ => text.parse().ok()?,
+        },
+    };
     Some(address.to_canonical())
 }

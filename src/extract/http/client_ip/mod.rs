@@ -125,25 +125,24 @@ impl ClientIp {
     }
 
     fn address<B>(&self, request: &Request<B>) -> Result<IpAddr, KeyError> {
-        let peer = peer::address(request)?;
+        let peer = || peer::address(request);
         // From the nearest hop to the farthest; a hop that does not parse ends what can be believed.
         let hops = || self.header.hops(request.headers()).map_while(|hop| hop);
-        Ok(match &self.trust {
-            Trust::Nobody => peer,
-            Trust::Hops(0) => peer,
-            Trust::Hops(proxies) => hops().nth(proxies - 1).unwrap_or(peer),
+        match &self.trust {
+            Trust::Nobody | Trust::Hops(0) => peer(),
+            Trust::Hops(proxies) => hops().nth(proxies - 1).map_or_else(peer, Ok),
             Trust::Networks(networks) => {
                 let trusted = |address: &IpAddr| networks.iter().any(|network| network.contains(address));
-                let mut client = peer;
+                let mut client = peer()?;
                 let mut farther = hops();
                 while trusted(&client)
                     && let Some(hop) = farther.next()
                 {
                     client = hop;
                 }
-                client
+                Ok(client)
             }
-        })
+        }
     }
 }
 
@@ -164,12 +163,15 @@ impl<B> KeyExtractor<Request<B>> for ClientIp {
 
 /// A network, or the one of a single address. IPv4 in IPv6's clothing is taken for what it is, as clients are.
 fn network(text: &str) -> Result<IpNet, Invalid> {
-    let single = || {
-        text.parse::<IpAddr>()
-            .map(|address| IpNet::from(address.to_canonical()))
-    };
-    text.parse().or_else(|_| single()).map_err(|_| {
+    let single = || text.parse::<IpAddr>().map(IpNet::from);
+    let network = text.parse().or_else(|_| single()).map_err(|_| {
         let must = "be an address or a network, like 10.0.0.0/8 or fd00::/8";
         Invalid::new("proxies", format_args!("{text:?}"), must)
+    })?;
+    let mapped = network.addr().to_canonical();
+    let bits = network.prefix_len();
+    Ok(match (network, mapped) {
+        (IpNet::V6(_), IpAddr::V4(_)) if bits >= 96 => IpNet::new_assert(mapped, bits - 96),
+        _ => network,
     })
 }

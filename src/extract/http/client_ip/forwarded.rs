@@ -79,11 +79,12 @@ fn node(text: &str) -> Option<IpAddr> {
     let address = match text.strip_prefix('[') {
         Some(rest) => {
             let (address, port) = rest.split_once(']')?;
-            let address = (port.is_empty() || port.starts_with(':')).then_some(address)?;
+            let has_port = port.len() > 1 && port.starts_with(':');
+            let address = (port.is_empty() || has_port).then_some(address)?;
             IpAddr::V6(address.parse().ok()?)
         }
         None => match text.split_once(':') {
-            Some((address, port)) if !port.contains(':') => IpAddr::V4(address.parse().ok()?),
+            Some((address, port)) if !port.is_empty() && !port.contains(':') => IpAddr::V4(address.parse().ok()?),
             _ => text.parse().ok()?,
         },
     };

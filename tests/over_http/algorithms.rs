@@ -1,0 +1,174 @@
+//! Every algorithm's answers, number by number, and that its promises are kept.
+
+use std::time::Duration;
+
+use axum::{Router, routing::get};
+use tollgate::{
+    Algorithm, FixedWindow, Global, LeakyBucket, Micros, Quota, RateLimitLayer, Rule, SlidingCounter, SlidingLog,
+    TokenBucket,
+};
+
+use crate::{
+    answers::serve,
+    fixture::{Server, TestStore, on_both_stores, until},
+};
+
+on_both_stores![
+    every_algorithm_tells_what_is_left_and_keeps_its_promise,
+    the_five_constructors_are_the_five_algorithms,
+];
+
+/// A limit of 3 called `api`, and what four requests, half a second apart, are told by it.
+struct Case {
+    rule: Rule,
+    window: u32,
+    /// Remaining, `X-RateLimit-Reset`, and `t`.
+    admitted: [(u32, u32, u32); 3],
+    /// `Retry-After` in microseconds and as it is told, and `X-RateLimit-Reset`.
+    refused: (Micros, u32, u32),
+}
+
+fn case(rule: impl Algorithm, window: u32, admitted: [(u32, u32, u32); 3], refused: (Micros, u32, u32)) -> Case {
+    Case {
+        rule: rule.rule(),
+        window,
+        admitted,
+        refused,
+    }
+}
+
+/// Computed by hand. The requests come at 615.25, 615.75, 616.25 and 616.75.
+fn cases() -> [Case; 7] {
+    // One leaves every 60/7 = 8.571428.. seconds, so three take 25.714285.. seconds.
+    let seven = Quota::per_minute(7);
+    let drained = [(2, 624, 9), (1, 633, 17), (0, 641, 25)];
+    let three = Quota::per_minute(3);
+    [
+        case(TokenBucket::new(seven).capacity(3), 26, drained, (7_071_429, 8, 624)),
+        case(
+            LeakyBucket::new(seven).capacity(3).policing(),
+            26,
+            drained,
+            (7_071_429, 8, 624),
+        ),
+        // The minute from 600 to 660.
+        case(
+            FixedWindow::new(three),
+            60,
+            [(2, 660, 45), (1, 660, 45), (0, 660, 44)],
+            (43_250_000, 44, 660),
+        ),
+        // The minute from 615.25 to 675.25.
+        case(
+            FixedWindow::new(three).anchored(),
+            60,
+            [(2, 676, 60), (1, 676, 60), (0, 676, 59)],
+            (58_500_000, 59, 676),
+        ),
+        // As good as new a minute after the latest, room for one a minute after the first.
+        case(
+            SlidingLog::new(three),
+            60,
+            [(2, 676, 60), (1, 676, 60), (0, 677, 60)],
+            (58_500_000, 59, 676),
+        ),
+        // Forgotten at 720, and less than three in the first microsecond after 660.
+        case(
+            SlidingCounter::new(three),
+            60,
+            [(2, 720, 105), (1, 720, 105), (0, 720, 104)],
+            (43_250_001, 44, 661),
+        ),
+        // Counted from 610 to 620, which begins to leave at 670 and is gone at 680.
+        case(
+            SlidingCounter::new(three).buckets(6),
+            60,
+            [(2, 680, 65), (1, 680, 65), (0, 680, 64)],
+            (53_250_001, 54, 671),
+        ),
+    ]
+}
+
+fn refusal(wait: &str, seconds: u32) -> String {
+    format!(
+        r#"{{"error":"rate_limit_exceeded","message":"Too many requests. Please retry after {wait}.","retry_after":{seconds}}}"#
+    )
+}
+
+async fn every_algorithm_tells_what_is_left_and_keeps_its_promise<St: TestStore>() {
+    for Case {
+        rule,
+        window,
+        admitted,
+        refused: (retry_after, seconds, reset),
+    } in cases()
+    {
+        let (server, clock) = serve::<St>(rule).await;
+        let limits = |left: u32, reset: u32, more_in: u32| {
+            format!(r#"3 {left} {reset} | "api";q=3;w={window} | "api";r={left};t={more_in}"#)
+        };
+        let refused = |more_in: u32| (429, more_in.to_string(), limits(0, reset, more_in));
+
+        for (left, reset, more_in) in admitted {
+            let reply = server.get("/").await;
+            assert_eq!(reply.all(), (200, "-".into(), limits(left, reset, more_in)), "{rule:?}");
+            assert_eq!(reply.body, "served");
+            clock.advance(Duration::from_millis(500));
+        }
+        let reply = server.get("/").await;
+        assert_eq!(reply.all(), refused(seconds), "{rule:?}");
+        assert_eq!(reply.body, refusal(&format!("{seconds} seconds"), seconds), "{rule:?}");
+
+        let promised = clock.now() + retry_after;
+        clock.set(promised - 1);
+        let reply = server.get("/").await;
+        assert_eq!(reply.all(), refused(1), "{rule:?}");
+        assert_eq!(reply.body, refusal("1 second", 1), "{rule:?}");
+        clock.set(promised);
+        assert_eq!(server.get("/").await.status, 200, "{rule:?}");
+    }
+}
+
+async fn the_five_constructors_are_the_five_algorithms<St: TestStore>() {
+    let (store, clock) = St::fresh();
+    let three = Quota::per_minute(3);
+    let hello = || get(async || "hello");
+    let store = || store.clone();
+    let app = Router::new()
+        .route(
+            "/token",
+            hello().layer(RateLimitLayer::token_bucket("n", three, Global, store())),
+        )
+        .route(
+            "/leaky",
+            hello().layer(RateLimitLayer::leaky_bucket("n", three, Global, store())),
+        )
+        .route(
+            "/fixed",
+            hello().layer(RateLimitLayer::fixed_window("n", three, Global, store())),
+        )
+        .route(
+            "/log",
+            hello().layer(RateLimitLayer::sliding_log("n", three, Global, store())),
+        )
+        .route(
+            "/counter",
+            hello().layer(RateLimitLayer::sliding_counter("n", three, Global, store())),
+        );
+    let server = Server::start(app).await;
+    for (path, reset, more_in) in [
+        ("/token", 636, 20),
+        ("/leaky", 636, 20),
+        ("/fixed", 660, 45),
+        ("/log", 676, 60),
+        ("/counter", 720, 105),
+    ] {
+        let limits = format!(r#"3 2 {reset} | "n";q=3;w=60 | "n";r=2;t={more_in}"#);
+        assert_eq!(server.get(path).await.limits(), limits, "{path}");
+    }
+    assert_eq!(server.get("/token").await.remaining(), "1");
+    let held = tokio::spawn(server.get("/leaky"));
+    until(async || clock.waiting() == 1).await;
+    clock.advance(Duration::from_secs(20));
+    assert_eq!(held.await.unwrap().remaining(), "1");
+}

@@ -1,0 +1,122 @@
+//! What requests are told: headers, bodies, and times in whole seconds.
+
+use std::time::Duration;
+
+use axum::{
+    BoxError, Router,
+    error_handling::HandleError,
+    extract::Request,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+    routing::get,
+};
+use tollgate::{Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Rule, TokenBucket};
+use tower::{Layer, service_fn};
+
+use crate::fixture::{NOW, Reply, Server, TestStore, on_both_stores};
+
+on_both_stores![
+    a_refusal_has_a_body_that_clients_can_act_on,
+    times_are_whole_seconds_rounded_up,
+    a_window_below_a_second_is_left_out,
+    whatever_a_handler_answers_passes_with_headers_added,
+    an_error_of_the_inner_service_passes_and_is_charged,
+];
+
+/// A route behind a limit called `api`.
+pub(crate) async fn serve<St: TestStore>(rule: Rule) -> (Server, ManualClock) {
+    let (store, clock) = St::fresh();
+    let layer = RateLimitLayer::new("api", rule, Global, store);
+    let app = Router::new().route("/", get(async || "served")).layer(layer);
+    (Server::start(app).await, clock)
+}
+
+async fn a_refusal_has_a_body_that_clients_can_act_on<St: TestStore>() {
+    let (server, _) = serve::<St>(FixedWindow::new(Quota::per_minute(1)).anchored().rule()).await;
+    assert_eq!(server.get("/").await.body, "served");
+    let reply = server.get("/").await;
+    assert_eq!((reply.status, reply.header("retry-after").as_str()), (429, "60"));
+    assert_eq!(reply.header("content-type"), "application/json");
+    assert_eq!(
+        reply.body,
+        r#"{"error":"rate_limit_exceeded","message":"Too many requests. Please retry after 60 seconds.","retry_after":60}"#
+    );
+}
+
+async fn times_are_whole_seconds_rounded_up<St: TestStore>() {
+    for (window, seconds, reset) in [
+        (1_000_000, 1, 617),
+        (1_000_001, 2, 617),
+        (1_750_000, 2, 617),
+        (1_750_001, 2, 618),
+        (59_000_001, 60, 675),
+        (60_000_000, 60, 676),
+        (315_360_000_000_000, 315_360_000, 315_360_616),
+    ] {
+        let quota = Quota::new(1, Duration::from_micros(window));
+        let (server, _) = serve::<St>(FixedWindow::new(quota).anchored().rule()).await;
+        let limits = format!(r#"1 0 {reset} | "api";q=1;w={seconds} | "api";r=0;t={seconds}"#);
+        assert_eq!(
+            server.get("/").await.all(),
+            (200, "-".into(), limits.clone()),
+            "{window}"
+        );
+        assert_eq!(
+            server.get("/").await.all(),
+            (429, seconds.to_string(), limits),
+            "{window}"
+        );
+    }
+}
+
+async fn a_window_below_a_second_is_left_out<St: TestStore>() {
+    for window in [1, 999_999] {
+        let quota = Quota::new(1, Duration::from_micros(window));
+        for rule in [
+            FixedWindow::new(quota).anchored().rule(),
+            TokenBucket::new(quota).rule(),
+        ] {
+            let (server, _) = serve::<St>(rule).await;
+            let reset = (NOW + window).div_ceil(1_000_000);
+            let limits = format!(r#"1 0 {reset} | "api";q=1 | "api";r=0;t=1"#);
+            assert_eq!(
+                server.get("/").await.all(),
+                (200, "-".into(), limits.clone()),
+                "{rule:?}"
+            );
+            assert_eq!(server.get("/").await.all(), (429, "1".into(), limits), "{rule:?}");
+        }
+    }
+}
+
+async fn whatever_a_handler_answers_passes_with_headers_added<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(9), Global, store);
+    let handler = async |headers: HeaderMap| {
+        let status = headers["x-status"].to_str().unwrap().parse().unwrap();
+        let own = [("retry-after", "7"), ("x-own", "mine")];
+        (StatusCode::from_u16(status).unwrap(), own, "what it says")
+    };
+    let server = Server::start(Router::new().route("/", get(handler)).layer(layer)).await;
+    for (status, left) in [(200, 8), (201, 7), (400, 6), (404, 5), (429, 4), (500, 3), (503, 2)] {
+        let reply = Reply::to(server.request("/").header("x-status", status)).await;
+        let limits = format!(r#"9 {left} 660 | "api";q=9;w=60 | "api";r={left};t=45"#);
+        assert_eq!(reply.all(), (status, "7".into(), limits));
+        assert_eq!(
+            (reply.header("x-own").as_str(), reply.body.as_str()),
+            ("mine", "what it says")
+        );
+    }
+}
+
+async fn an_error_of_the_inner_service_passes_and_is_charged<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), Global, store);
+    let broken = service_fn(async |_: Request| Err::<Response, BoxError>("the inner service broke".into()));
+    let answer = async |error: BoxError| (StatusCode::BAD_GATEWAY, error.to_string());
+    let app = Router::new().route_service("/", HandleError::new(layer.layer(broken), answer));
+    let server = Server::start(app).await;
+    let reply = server.get("/").await;
+    assert_eq!((reply.status, reply.body.as_str()), (502, "the inner service broke"));
+    assert_eq!(server.get("/").await.status, 429);
+}

@@ -1,0 +1,133 @@
+//! What handlers are told: the decision, as an argument and in the request's extensions.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use axum::{Router, extract::Request, routing::get};
+use tollgate::{Decision, FixedWindow, Global, Key, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+
+use crate::fixture::{NOTHING, NOW, Server, TestStore, on_both_stores};
+
+on_both_stores![
+    a_handler_is_told_what_was_decided,
+    stacked_layers_tell_of_all_their_tiers_the_outer_ones_first,
+    an_exempt_request_has_a_decision_of_no_tiers_and_no_headers,
+    an_exempt_tier_leaves_the_others,
+    a_refused_request_is_never_seen_by_the_handler,
+];
+
+/// Names, what is left, and the time.
+fn show(decision: &Decision) -> String {
+    let tiers = decision.tiers().iter();
+    let tiers: Vec<_> = tiers
+        .map(|tier| format!("{}:{}", tier.limit().name(), tier.verdict().remaining()))
+        .collect();
+    format!("{} {} {}", tiers.join(","), decision.admits(), decision.now())
+}
+
+/// Tells the decision by argument, by an optional argument, and from the extensions.
+fn app() -> Router {
+    Router::new()
+        .route("/argument", get(async |decision: Decision| show(&decision)))
+        .route(
+            "/option",
+            get(async |decision: Option<Decision>| decision.as_ref().map_or("none".into(), show)),
+        )
+        .route(
+            "/extension",
+            get(async |request: Request| request.extensions().get().map_or("none".into(), show)),
+        )
+}
+
+const PATHS: [&str; 3] = ["/argument", "/option", "/extension"];
+
+async fn a_handler_is_told_what_was_decided<St: TestStore>() {
+    let (store, clock) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("wide", Quota::per_minute(9), Global, store)
+        .tier("narrow", TokenBucket::new(Quota::per_second(3)), Global)
+        .tier("secret", SlidingLog::new(Quota::per_minute(5)), Global)
+        .unlisted();
+    let server = Server::start(app().layer(layer)).await;
+    for (path, [wide, narrow, secret]) in PATHS.into_iter().zip([[8, 2, 4], [7, 1, 3], [6, 0, 2]]) {
+        let expected = format!("wide:{wide},narrow:{narrow},secret:{secret} true {NOW}");
+        assert_eq!(server.get(path).await.body, expected, "{path}");
+    }
+    clock.set(NOW + 1_000_000);
+    let expected = "wide:5,narrow:2,secret:1 true 616250000";
+    assert_eq!(server.get("/argument").await.body, expected);
+}
+
+async fn stacked_layers_tell_of_all_their_tiers_the_outer_ones_first<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = |name| RateLimitLayer::fixed_window(name, Quota::per_minute(9), Global, store.clone());
+    let inner = layer("inner").tier("inner-2", FixedWindow::new(Quota::per_minute(8)), Global);
+    let outer = layer("outer").tier("outer-2", FixedWindow::new(Quota::per_minute(7)), Global);
+    let server = Server::start(app().layer(inner).layer(layer("middle")).layer(outer)).await;
+    for (path, used) in PATHS.into_iter().zip(1..) {
+        let (nine, eight, seven) = (9 - used, 8 - used, 7 - used);
+        let tiers = format!("outer:{nine},outer-2:{seven},middle:{nine},inner:{nine},inner-2:{eight}");
+        assert_eq!(server.get(path).await.body, format!("{tiers} true {NOW}"), "{path}");
+    }
+}
+
+async fn an_exempt_request_has_a_decision_of_no_tiers_and_no_headers<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let nobody = |_: &Request| None::<Key>;
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), nobody, store);
+    let server = Server::start(app().layer(layer)).await;
+    for path in PATHS {
+        let reply = server.get(path).await;
+        assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{path}");
+        assert_eq!(reply.body, format!(" true {NOW}"), "{path}");
+    }
+}
+
+async fn an_exempt_tier_leaves_the_others<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let strangers = |request: &Request| (!request.headers().contains_key("x-user-id")).then_some(Key::GLOBAL);
+    let layer = RateLimitLayer::fixed_window("strangers", Quota::per_minute(1), strangers, store).tier(
+        "all",
+        FixedWindow::new(Quota::per_minute(5)),
+        Global,
+    );
+    let app = Router::new().route("/", get(async |decision: Decision| show(&decision)));
+    let server = Server::start(app.layer(layer)).await;
+    assert_eq!(server.get("/").await.body, format!("strangers:0,all:4 true {NOW}"));
+    for left in [3, 2] {
+        let reply = server.get_as("a").await;
+        assert_eq!(reply.body, format!("all:{left} true {NOW}"));
+        let limits = format!(r#"5 {left} 660 | "all";q=5;w=60 | "all";r={left};t=45"#);
+        assert_eq!(reply.limits(), limits);
+    }
+    assert_eq!(server.get("/").await.status, 429);
+}
+
+async fn a_refused_request_is_never_seen_by_the_handler<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let count = Arc::new(AtomicU32::new(0));
+    let handler = {
+        let count = count.clone();
+        async move || count.fetch_add(1, Ordering::Relaxed).to_string()
+    };
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(2), Global, store);
+    let server = Server::start(Router::new().route("/", get(handler)).layer(layer)).await;
+    for (status, seen) in [(200, 1), (200, 2), (429, 2), (429, 2)] {
+        assert_eq!(server.get("/").await.status, status);
+        assert_eq!(count.load(Ordering::Relaxed), seen);
+    }
+}
+
+#[tokio::test]
+async fn without_a_layer_there_is_no_decision() {
+    let server = Server::start(app()).await;
+    let reply = server.get("/argument").await;
+    let says = "there is no Decision in the request's extensions: put a RateLimitLayer with HttpAnswers, the default, \
+                around this handler";
+    assert_eq!((reply.status, reply.body.as_str()), (500, says));
+    for path in ["/option", "/extension"] {
+        let reply = server.get(path).await;
+        assert_eq!((reply.status, reply.body.as_str()), (200, "none"), "{path}");
+    }
+}

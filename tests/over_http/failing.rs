@@ -1,0 +1,143 @@
+//! A store that cannot decide.
+
+use std::time::Duration;
+
+use axum::{Router, routing::get};
+use tokio::net::TcpSocket;
+use tollgate::{
+    Decision, FixedWindow, Global, HttpAnswers, ManualClock, MemoryStore, Quota, RateLimitLayer, RedisStore, Rejection,
+};
+
+use crate::{
+    fixture::{NOTHING, NOW, Server},
+    support::redis::RedisServer,
+};
+
+/// A limit whose Redis is gone. Nobody else gets its port meanwhile.
+struct Failing {
+    layer: RateLimitLayer<FixedWindow, Global, RedisStore>,
+    clock: ManualClock,
+    _port: TcpSocket,
+}
+
+/// A limit of ten, whose Redis is gone after one request.
+async fn failing() -> Failing {
+    let (redis, clock) = (RedisServer::start(), ManualClock::at(NOW));
+    let store = redis.store().clock(clock.clone()).build().unwrap();
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(10), Global, store);
+    let server = Server::start(app().layer(layer.clone())).await;
+    let reply = server.get("/").await;
+    assert_eq!(reply.limits(), r#"10 9 660 | "api";q=10;w=60 | "api";r=9;t=45"#);
+    assert_eq!(reply.body, "false [9]");
+    let (port, address) = (TcpSocket::new_v4().unwrap(), ([127, 0, 0, 1], redis.port()).into());
+    port.set_reuseaddr(true).unwrap();
+    drop(redis);
+    port.bind(address).unwrap();
+    Failing {
+        layer,
+        clock,
+        _port: port,
+    }
+}
+
+/// Tells whether the request is unchecked, and what is left of its tiers.
+fn app() -> Router {
+    let handler = async |decision: Decision| {
+        let left = decision.tiers().iter().map(|tier| tier.verdict().remaining());
+        format!("{} {:?}", decision.is_unchecked(), left.collect::<Vec<_>>())
+    };
+    Router::new().route("/", get(handler))
+}
+
+#[tokio::test]
+async fn an_open_layer_lets_requests_pass_unchecked() {
+    let Failing { layer, _port, .. } = failing().await;
+    for layer in [
+        layer.clone(),
+        layer.clone().fail_open(),
+        layer.fail_closed().fail_open(),
+    ] {
+        let server = Server::start(app().layer(layer)).await;
+        for _ in 0..20 {
+            let reply = server.get("/").await;
+            assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()));
+            assert_eq!(reply.body, "true []");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_closed_layer_refuses_and_says_that_it_is_not_the_client() {
+    let Failing { layer, _port, .. } = failing().await;
+    for layer in [layer.clone().fail_closed(), layer.fail_open().fail_closed()] {
+        let server = Server::start(app().layer(layer)).await;
+        for _ in 0..3 {
+            let reply = server.get("/").await;
+            assert_eq!(reply.all(), (503, "1".into(), NOTHING.into()));
+            assert_eq!(reply.header("content-type"), "application/json");
+            assert_eq!(
+                reply.body,
+                r#"{"error":"rate_limiter_unavailable","message":"The rate limiter cannot be reached. Please retry.","retry_after":1}"#
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_closed_layer_answers_as_it_is_told() {
+    let Failing { layer, _port, .. } = failing().await;
+    let layer = layer.fail_closed();
+    let problems = layer.clone().respond_with(HttpAnswers::new().problem_details());
+    let reply = Server::start(app().layer(problems)).await.get("/").await;
+    let problem = serde_json::json!({
+        "type": "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
+        "title": "Service Unavailable",
+        "status": 503,
+        "detail": "The rate limiter cannot be reached. Please retry.",
+        "retry_after": 1,
+    });
+    assert_eq!((reply.status, reply.json()), (503, problem));
+
+    let respond = |why: Rejection| -> axum::response::Response {
+        let Rejection::Unavailable(error) = why else {
+            panic!("not {why:?}");
+        };
+        axum::response::IntoResponse::into_response(error.to_string())
+    };
+    let reply = Server::start(app().layer(layer.respond_with(respond)))
+        .await
+        .get("/")
+        .await;
+    assert!(reply.body.contains("127.0.0.1"), "{}", reply.body);
+}
+
+#[tokio::test]
+async fn a_layer_that_fails_leaves_the_others_to_decide() {
+    let Failing { layer, clock, _port } = failing().await;
+    let failing = layer;
+    let memory = MemoryStore::builder().clock(clock).build();
+    let layer = |name| RateLimitLayer::fixed_window(name, Quota::per_minute(2), Global, memory.clone());
+    let app = app().layer(layer("inner")).layer(failing).layer(layer("outer"));
+    let server = Server::start(app).await;
+    for left in [1, 0] {
+        let reply = server.get("/").await;
+        let policies = r#""inner";q=2;w=60 + "outer";q=2;w=60"#;
+        let states = format!(r#""inner";r={left};t=45 + "outer";r={left};t=45"#);
+        assert_eq!(reply.limits(), format!("2 {left} 660 | {policies} | {states}"));
+        assert_eq!(reply.body, format!("true [{left}, {left}]"));
+    }
+    assert_eq!(server.get("/").await.status, 429);
+}
+
+#[tokio::test]
+async fn a_redis_that_was_never_there_is_a_failure_too() {
+    let nowhere = "redis://127.0.0.1:1";
+    let store = RedisStore::builder().url(nowhere).deadline(Duration::from_secs(30));
+    let layer = RateLimitLayer::sliding_log("api", Quota::per_minute(1), Global, store.build().unwrap());
+    let open = Server::start(app().layer(layer.clone())).await;
+    let closed = Server::start(app().layer(layer.fail_closed())).await;
+    for _ in 0..3 {
+        assert_eq!(open.get("/").await.body, "true []");
+        assert_eq!(closed.get("/").await.all(), (503, "1".into(), NOTHING.into()));
+    }
+}

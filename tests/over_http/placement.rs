@@ -1,0 +1,200 @@
+//! Where a layer may be put, and which of them share a limit.
+
+use axum::{
+    Router,
+    routing::{MethodRouter, get, post},
+};
+use tokio::task::JoinSet;
+use tollgate::{Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Route, SlidingCounter, SlidingLog};
+
+use crate::{
+    fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores},
+    support::rules::each_algorithm,
+};
+
+on_both_stores![
+    a_router_is_limited_with_its_fallback,
+    routes_are_limited_without_the_fallback,
+    methods_are_limited_apart_from_those_added_later,
+    a_nested_router_is_limited_alone,
+    one_layer_on_two_routes_is_one_limit,
+    layers_of_one_name_share_and_of_two_do_not,
+    layers_of_one_name_and_another_shape_do_not_share,
+    a_route_counts_by_its_template,
+    two_nodes_share_exactly,
+];
+
+fn hello() -> MethodRouter {
+    get(async || "hello")
+}
+
+fn limits(left: u32) -> String {
+    format!(r#"9 {left} 660 | "api";q=9;w=60 | "api";r={left};t=45"#)
+}
+
+/// A layer of nine a minute.
+fn nine<St: TestStore>(store: &St) -> RateLimitLayer<FixedWindow, Global, St> {
+    RateLimitLayer::fixed_window("api", Quota::per_minute(9), Global, store.clone())
+}
+
+async fn a_router_is_limited_with_its_fallback<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let app = Router::new()
+        .route("/a", hello())
+        .route("/b", hello())
+        .layer(nine(&store));
+    // What is added after the layer is outside of it.
+    let server = Server::start(app.route("/free", hello())).await;
+    for (path, status, told) in [
+        ("/a", 200, limits(8)),
+        ("/b", 200, limits(7)),
+        ("/nowhere", 404, limits(6)),
+        ("/free", 200, NOTHING.into()),
+        ("/a", 200, limits(5)),
+    ] {
+        assert_eq!(server.get(path).await.all(), (status, "-".into(), told), "{path}");
+    }
+}
+
+async fn routes_are_limited_without_the_fallback<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let app = Router::new()
+        .route("/a", hello())
+        .route("/b", hello())
+        .route_layer(nine(&store));
+    let server = Server::start(app.route("/free", hello())).await;
+    for (path, status, told) in [
+        ("/a", 200, limits(8)),
+        ("/nowhere", 404, NOTHING.into()),
+        ("/b", 200, limits(7)),
+        ("/free", 200, NOTHING.into()),
+    ] {
+        assert_eq!(server.get(path).await.all(), (status, "-".into(), told), "{path}");
+    }
+}
+
+async fn methods_are_limited_apart_from_those_added_later<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let app = Router::new()
+        .route("/layer", hello().layer(nine(&store)).post(async || "posted"))
+        .route("/route_layer", hello().route_layer(nine(&store)))
+        .route("/both", hello().post(async || "posted").layer(nine(&store)));
+    let server = Server::start(app).await;
+    let post = async |path| Reply::to(server.post(path)).await.all();
+    assert_eq!(server.get("/layer").await.all(), (200, "-".into(), limits(8)));
+    assert_eq!(post("/layer").await, (200, "-".into(), NOTHING.into()));
+    assert_eq!(server.get("/route_layer").await.all(), (200, "-".into(), limits(7)));
+    assert_eq!(post("/route_layer").await, (405, "-".into(), NOTHING.into()));
+    assert_eq!(server.get("/both").await.all(), (200, "-".into(), limits(6)));
+    assert_eq!(post("/both").await, (200, "-".into(), limits(5)));
+}
+
+async fn a_nested_router_is_limited_alone<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let api = Router::new().route("/a", hello()).layer(nine(&store));
+    let server = Server::start(Router::new().nest("/api", api).route("/a", hello())).await;
+    assert_eq!(server.get("/api/a").await.limits(), limits(8));
+    assert_eq!(server.get("/a").await.limits(), NOTHING);
+    assert_eq!(server.get("/api/a").await.limits(), limits(7));
+}
+
+async fn one_layer_on_two_routes_is_one_limit<St: TestStore>() {
+    for rule in each_algorithm(Quota::per_minute(2))
+        .into_iter()
+        .filter(|rule| !rule.queues())
+    {
+        let (store, _) = St::fresh();
+        let layer = RateLimitLayer::new("shared", rule, Global, store);
+        let app = Router::new().route("/a", hello().layer(layer.clone()));
+        let server = Server::start(app.route("/b", hello().layer(layer))).await;
+        let mut told = Vec::new();
+        for path in ["/a", "/b", "/a", "/b"] {
+            let reply = server.get(path).await;
+            told.push((reply.status, reply.remaining().parse().unwrap()));
+        }
+        assert_eq!(told, [(200, 1), (200, 0), (429, 0), (429, 0)], "{rule:?}");
+    }
+}
+
+async fn layers_of_one_name_share_and_of_two_do_not<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = |name| RateLimitLayer::sliding_log(name, Quota::per_minute(1), Global, store.clone());
+    let app = Router::new()
+        .route("/a", hello().layer(layer("one")))
+        .route("/b", hello().layer(layer("one")))
+        .route("/c", hello().layer(layer("two")));
+    let server = Server::start(app).await;
+    for (path, status) in [("/a", 200), ("/b", 429), ("/c", 200), ("/c", 429)] {
+        assert_eq!(server.get(path).await.status, status, "{path}");
+    }
+    // Nor do two stores.
+    let (elsewhere, _) = St::fresh();
+    let layer = RateLimitLayer::sliding_log("one", Quota::per_minute(1), Global, elsewhere);
+    let other = Server::start(Router::new().route("/a", hello()).layer(layer)).await;
+    assert_eq!(other.get("/a").await.status, 200);
+}
+
+async fn layers_of_one_name_and_another_shape_do_not_share<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let (minute, hour) = (Quota::per_minute(1), Quota::per_hour(1));
+    let shapes = [
+        each_algorithm(minute).as_slice(),
+        &each_algorithm(hour),
+        &[SlidingCounter::new(minute).rule()],
+        &[SlidingLog::new(Quota::per_day(1)).rule()],
+    ]
+    .concat();
+    let shapes = shapes.into_iter().filter(|rule| !rule.queues());
+    let mut app = Router::new();
+    let mut paths = Vec::new();
+    for (n, rule) in shapes.enumerate() {
+        let layer = RateLimitLayer::new("one", rule, Global, store.clone());
+        paths.push(format!("/{n}"));
+        app = app.route(&paths[n], hello().layer(layer));
+    }
+    let server = Server::start(app).await;
+    for status in [200, 429] {
+        for path in &paths {
+            assert_eq!(server.get(path).await.status, status, "{path}");
+        }
+    }
+}
+
+async fn a_route_counts_by_its_template<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("route", Quota::per_minute(1), Route, store);
+    let app = Router::new()
+        .route("/users/{id}", hello())
+        .route("/other", post(async || "posted").get(async || "got"));
+    let server = Server::start(app.layer(layer)).await;
+    for (path, status) in [
+        ("/users/1", 200),
+        ("/users/2", 429),
+        ("/other", 200),
+        ("/made-up", 404),
+        ("/made-up-too", 429),
+    ] {
+        assert_eq!(server.get(path).await.status, status, "{path}");
+    }
+}
+
+async fn two_nodes_share_exactly<St: TestStore>() {
+    let clock = ManualClock::at(NOW);
+    let [one, two] = St::nodes(&clock);
+    let [one, two] = [one, two].map(|store| Router::new().route("/", hello()).layer(nine(&store)));
+    let nodes = [Server::start(one).await, Server::start(two).await];
+    for (node, left) in [(0, 8), (1, 7), (1, 6), (0, 5)] {
+        assert_eq!(nodes[node].get("/").await.limits(), limits(left));
+    }
+    // Thirty at once, on both: what was left is given out once.
+    let mut requests: JoinSet<_> = (0..30).map(|n| nodes[n % 2].get("/")).collect();
+    let mut told = Vec::new();
+    while let Some(reply) = requests.join_next().await {
+        let reply = reply.unwrap();
+        told.push((reply.status, reply.remaining()));
+    }
+    told.sort();
+    let expected = ["0", "1", "2", "3", "4"].map(|left| (200, left.to_owned()));
+    assert_eq!(told[..5], expected);
+    assert_eq!(told[5..], vec![(429, "0".to_owned()); 25]);
+}

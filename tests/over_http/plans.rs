@@ -1,0 +1,159 @@
+//! A quota by request: what was used stays used when a client changes plans.
+
+use axum::{Router, extract::Request, routing::get};
+use tollgate::{Algorithm, FixedWindow, Global, Header, Quota, RateLimitLayer, Rule, SlidingLog};
+
+use crate::{
+    fixture::{Reply, Server, TestStore, on_both_stores},
+    support::rules::each_algorithm,
+};
+
+on_both_stores![
+    what_was_used_stays_used_when_the_plan_changes,
+    a_plan_that_is_used_up_refuses_until_it_is_a_larger_one,
+    a_quota_that_cannot_work_leaves_the_tier_its_own,
+    a_quota_of_another_window_is_counted_apart,
+    a_quota_is_about_the_tier_before_it,
+    more_plans_than_are_kept_ready_work_as_well,
+];
+
+const FREE: Quota = Quota::per_minute(10);
+
+/// The plan that a request names: pro, a number a minute, or none.
+fn plan(request: &Request) -> Option<Quota> {
+    match request.headers().get("x-plan")?.to_str().unwrap() {
+        "pro" => Some(Quota::per_minute(1000)),
+        "hourly" => Some(Quota::per_hour(10)),
+        number => Some(Quota::per_minute(number.parse().unwrap())),
+    }
+}
+
+async fn serve<St: TestStore>(rule: Rule) -> Server {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::new("user", rule, Header::new("x-user-id"), store).quota(plan);
+    Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await
+}
+
+/// The status, the limit and what is left, as a user on this plan is told.
+async fn told(server: &Server, user: &str, plan: &str) -> (u16, String) {
+    let mut request = server.request("/").header("x-user-id", user);
+    if plan != "free" {
+        request = request.header("x-plan", plan);
+    }
+    let reply = Reply::to(request).await;
+    (
+        reply.status,
+        format!("{} of {}", reply.remaining(), reply.header("x-ratelimit-limit")),
+    )
+}
+
+/// Every algorithm that answers at once.
+fn rules() -> impl Iterator<Item = Rule> {
+    each_algorithm(FREE).into_iter().filter(|rule| !rule.queues())
+}
+
+async fn what_was_used_stays_used_when_the_plan_changes<St: TestStore>() {
+    for rule in rules() {
+        let server = serve::<St>(rule).await;
+        for (plan, expected) in [
+            ("free", "9 of 10"),
+            ("pro", "998 of 1000"),
+            ("pro", "997 of 1000"),
+            ("free", "6 of 10"),
+            ("5", "0 of 5"),
+            ("free", "4 of 10"),
+            ("pro", "993 of 1000"),
+        ] {
+            assert_eq!(
+                told(&server, "a", plan).await,
+                (200, expected.into()),
+                "{plan} of {rule:?}"
+            );
+        }
+        assert_eq!(told(&server, "b", "free").await, (200, "9 of 10".into()), "{rule:?}");
+    }
+}
+
+async fn a_plan_that_is_used_up_refuses_until_it_is_a_larger_one<St: TestStore>() {
+    for rule in rules() {
+        let server = serve::<St>(rule).await;
+        for left in (0..10).rev() {
+            assert_eq!(
+                told(&server, "a", "free").await,
+                (200, format!("{left} of 10")),
+                "{rule:?}"
+            );
+        }
+        for (plan, status, expected) in [
+            ("free", 429, "0 of 10"),
+            ("pro", 200, "989 of 1000"),
+            ("free", 429, "0 of 10"),
+            ("3", 429, "0 of 3"),
+            ("pro", 200, "988 of 1000"),
+        ] {
+            assert_eq!(
+                told(&server, "a", plan).await,
+                (status, expected.into()),
+                "{plan} of {rule:?}"
+            );
+        }
+    }
+}
+
+async fn a_quota_that_cannot_work_leaves_the_tier_its_own<St: TestStore>() {
+    let server = serve::<St>(SlidingLog::new(FREE).rule()).await;
+    for (plan, expected) in [
+        ("100000", "9 of 10"),
+        ("free", "8 of 10"),
+        ("65536", "65533 of 65536"),
+        ("65537", "6 of 10"),
+    ] {
+        assert_eq!(told(&server, "a", plan).await, (200, expected.into()), "{plan}");
+    }
+}
+
+async fn a_quota_of_another_window_is_counted_apart<St: TestStore>() {
+    for rule in rules() {
+        let server = serve::<St>(rule).await;
+        for (plan, expected) in [
+            ("free", "9 of 10"),
+            ("hourly", "9 of 10"),
+            ("hourly", "8 of 10"),
+            ("free", "8 of 10"),
+            ("free", "7 of 10"),
+            ("hourly", "7 of 10"),
+        ] {
+            assert_eq!(
+                told(&server, "a", plan).await,
+                (200, expected.into()),
+                "{plan} of {rule:?}"
+            );
+        }
+    }
+}
+
+async fn a_quota_is_about_the_tier_before_it<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("global", Quota::per_minute(50), Global, store)
+        .tier("user", FixedWindow::new(FREE), Header::new("x-user-id"))
+        .quota(plan)
+        .tier("last", FixedWindow::new(Quota::per_minute(40)), Global);
+    let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
+    let request = server.request("/").header("x-user-id", "a");
+    let reply = Reply::to(request.header("x-plan", "20")).await;
+    let policies = r#""global";q=50;w=60, "user";q=20;w=60, "last";q=40;w=60"#;
+    let states = r#""global";r=49;t=45, "user";r=19;t=45, "last";r=39;t=45"#;
+    assert_eq!(reply.limits(), format!("20 19 660 | {policies} | {states}"));
+}
+
+async fn more_plans_than_are_kept_ready_work_as_well<St: TestStore>() {
+    let server = serve::<St>(FixedWindow::new(FREE).rule()).await;
+    for used in 1..=300 {
+        let (limit, left) = (1000 + used, 1000);
+        assert_eq!(
+            told(&server, "a", &limit.to_string()).await,
+            (200, format!("{left} of {limit}"))
+        );
+    }
+    assert_eq!(told(&server, "a", "1300").await, (200, "999 of 1300".into()));
+}

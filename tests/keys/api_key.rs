@@ -1,0 +1,106 @@
+//! An API key, which nobody but its owner sees.
+
+use http::{HeaderValue, Request};
+use tollgate::{ApiKey, KeyError, KeyExtractor};
+
+use crate::{digest, key, request, shell};
+
+fn authorized(value: &str) -> Request<()> {
+    request(&[("authorization", value)])
+}
+
+#[test]
+fn an_api_key_is_counted_by_the_digest_that_the_documented_command_prints() {
+    for secret in [
+        "password",
+        "a",
+        "apikey:5e884898da28047151d0e56f8dc62927",
+        &"k".repeat(1000),
+    ] {
+        let command = "printf KEY | sha256sum | cut -c1-32".replace("KEY", secret);
+        let text = format!("apikey:{}", shell(&command, b""));
+        assert_eq!(
+            key(&ApiKey::header("X-Api-Key"), &request(&[("x-api-key", secret)])),
+            text
+        );
+        assert_eq!(key(&ApiKey::bearer(), &authorized(&format!("Bearer {secret}"))), text);
+    }
+    assert_eq!(
+        key(&ApiKey::bearer(), &authorized("Bearer password")),
+        "apikey:5e884898da28047151d0e56f8dc62927"
+    );
+}
+
+#[test]
+fn an_api_key_need_not_be_text() {
+    let secret = HeaderValue::from_bytes(b"\xff\xfe").unwrap();
+    let request = Request::builder().header("x-api-key", secret).body(()).unwrap();
+    assert_eq!(
+        key(&ApiKey::header("x-api-key"), &request),
+        format!("apikey:{}", digest(b"\xff\xfe"))
+    );
+}
+
+#[test]
+fn the_scheme_is_known_in_any_case_and_the_token_is_not() {
+    for value in ["Bearer Secret", "bearer Secret", "BEARER Secret", "bEaReR   Secret "] {
+        assert_eq!(
+            key(&ApiKey::bearer(), &authorized(value)),
+            format!("apikey:{}", digest("Secret"))
+        );
+    }
+    assert_eq!(
+        key(&ApiKey::bearer(), &authorized("Bearer secret")),
+        format!("apikey:{}", digest("secret"))
+    );
+    assert_eq!(
+        key(&ApiKey::bearer(), &authorized("Bearer a b")),
+        format!("apikey:{}", digest("a b"))
+    );
+}
+
+#[test]
+fn a_header_without_a_key_is_named() {
+    for headers in [&[][..], &[("x-api-key", "")], &[("authorization", "Bearer secret")]] {
+        let missing = KeyError::missing("the `x-api-key` header");
+        assert_eq!(ApiKey::header("X-Api-Key").extract(&request(headers)), Err(missing));
+    }
+}
+
+#[test]
+fn an_authorization_without_a_bearer_token_is_not_one() {
+    let missing = KeyError::missing("an `authorization` header with a bearer token");
+    assert_eq!(ApiKey::bearer().extract(&request(&[])), Err(missing.clone()));
+    let others = [
+        "",
+        " ",
+        "Bearer",
+        "Bearer ",
+        "Bearer    ",
+        "Basic c2VjcmV0",
+        "Bearersecret",
+        "secret",
+        "bearer\tsecret",
+    ];
+    for value in others {
+        assert_eq!(ApiKey::bearer().extract(&authorized(value)), Err(missing.clone()));
+    }
+    let text = "the request lacks an `authorization` header with a bearer token";
+    assert_eq!(missing.to_string(), text);
+}
+
+#[test]
+fn a_secret_is_in_nothing_that_could_be_logged() {
+    let told = |extractor: &ApiKey, request: &Request<()>| {
+        let answer = extractor.extract(request);
+        let key = answer.clone().ok().flatten().map(|key| key.to_string());
+        format!("{extractor:?} {answer:?} {key:?}").to_lowercase()
+    };
+    let (header, bearer) = (ApiKey::header("x-api-key"), ApiKey::bearer());
+    for secret in ["hunter2", "-_.~@+=,|/"] {
+        let [good, bad] = ["Bearer ", "Basic "].map(|scheme| authorized(&format!("{scheme}{secret}")));
+        assert!(!told(&header, &request(&[("x-api-key", secret)])).contains(secret));
+        assert!(!told(&bearer, &good).contains(secret));
+        assert!(!told(&bearer, &bad).contains(secret));
+    }
+}

@@ -1,0 +1,66 @@
+//! What an outer layer put into the request's extensions.
+
+use std::any::type_name;
+
+use tollgate::{FromExtension, Header, Key, KeyError, KeyExtractor};
+
+use crate::{error, key, request, with_extension};
+
+#[derive(Clone)]
+struct User {
+    id: u64,
+    is_admin: bool,
+}
+
+const USER: User = User {
+    id: 12345,
+    is_admin: false,
+};
+const ADMIN: User = User { id: 1, is_admin: true };
+
+fn unless_admin(user: &User) -> Option<Key> {
+    (!user.is_admin).then(|| Key::named("user", user.id))
+}
+
+#[test]
+fn a_value_is_counted_by_what_is_read_from_it() {
+    let by_id = FromExtension::new(|user: &User| Key::named("user", user.id));
+    assert_eq!(key(&by_id, &with_extension(USER)), "user:12345");
+    assert_eq!(key(&by_id.clone(), &with_extension(ADMIN)), "user:1");
+}
+
+#[test]
+fn a_value_may_exempt_a_request() {
+    let user = FromExtension::new(unless_admin);
+    assert_eq!(key(&user, &with_extension(USER)), "user:12345");
+    assert_eq!(user.extract(&with_extension(ADMIN)), Ok(None));
+    assert_eq!(user.or("anonymous").extract(&with_extension(ADMIN)), Ok(None));
+}
+
+#[test]
+fn a_value_may_refuse_a_request() {
+    let refusal = KeyError::missing("a confirmed address");
+    let user = FromExtension::new(|_: &User| Err::<Key, _>(KeyError::missing("a confirmed address")));
+    assert_eq!(user.extract(&with_extension(USER)), Err(refusal));
+}
+
+#[test]
+fn a_value_that_is_not_there_is_an_error_that_says_what_to_do() {
+    let how = "put the layer that inserts it outside of the rate limit, or give a stand-in with .or(..)";
+    let what = format!("`{}` in the request's extensions", type_name::<User>());
+    let text = format!("there is no {what} to count requests by: {how}");
+    let user = FromExtension::new(unless_admin);
+    for request in [request(&[]), with_extension(12345_u64)] {
+        assert_eq!(error(&user, &request), text);
+        assert!(matches!(user.extract(&request), Err(KeyError::NotProvided { .. })));
+    }
+}
+
+#[test]
+fn a_stand_in_takes_the_place_of_a_value() {
+    let session = Header::new("x-session");
+    let user = FromExtension::new(unless_admin).or(session).or("anonymous");
+    assert_eq!(key(&user, &with_extension(USER)), "user:12345");
+    assert_eq!(key(&user, &request(&[("x-session", "1")])), "x-session:1");
+    assert_eq!(key(&user, &request(&[])), "~anonymous");
+}

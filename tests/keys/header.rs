@@ -1,0 +1,119 @@
+//! The value of a header.
+
+use http::{HeaderValue, Request};
+use tollgate::{ApiKey, ClientIp, Header, HttpMethod, KeyError, KeyExtractor};
+
+use crate::{digest, error, key, request};
+
+fn with_value(value: impl AsRef<[u8]>) -> Request<()> {
+    let value = HeaderValue::from_bytes(value.as_ref()).unwrap();
+    Request::builder().header("x-user-id", value).body(()).unwrap()
+}
+
+#[test]
+fn a_header_is_counted_by_its_value() {
+    let cases = [
+        (Header::new("x-user-id"), "x-user-id:12345"),
+        (Header::new("X-User-ID"), "x-user-id:12345"),
+        (Header::new("x-user-id").label("user"), "user:12345"),
+        (Header::try_new("x-user-id").unwrap(), "x-user-id:12345"),
+    ];
+    for (header, text) in cases {
+        assert_eq!(key(&header, &request(&[("X-USER-ID", "12345"), ("x-user", "1")])), text);
+    }
+}
+
+#[test]
+fn a_header_that_is_not_there_or_empty_is_named() {
+    let header = Header::new("X-User-Id").label("user");
+    for headers in [&[][..], &[("x-user-id", "")], &[("x-user", "1")]] {
+        let missing = KeyError::missing("the `x-user-id` header");
+        assert_eq!(header.extract(&request(headers)), Err(missing));
+        assert_eq!(
+            error(&header, &request(headers)),
+            "the request lacks the `x-user-id` header"
+        );
+    }
+}
+
+#[test]
+fn of_several_headers_the_first_counts() {
+    let header = Header::new("x-user-id");
+    let two = |one, other| request(&[("x-user-id", one), ("x-user-id", other)]);
+    assert_eq!(key(&header, &two("1", "2")), "x-user-id:1");
+    assert_eq!(key(&header, &two("2", "1")), "x-user-id:2");
+    assert_eq!(key(&header, &two("1", "")), "x-user-id:1");
+    assert_eq!(
+        error(&header, &two("", "1")),
+        "the request lacks the `x-user-id` header"
+    );
+}
+
+#[test]
+fn no_header_makes_the_key_of_another_extractor() {
+    let peer: std::net::SocketAddr = "192.0.2.1:4711".parse().unwrap();
+    let mut request = request(&[("authorization", "Bearer secret")]);
+    request.extensions_mut().insert(peer);
+    let others = [
+        ("ip", key(&ClientIp::peer(), &request)),
+        ("apikey", key(&ApiKey::bearer(), &request)),
+        ("method", key(&HttpMethod, &request)),
+    ];
+    for (name, other) in others {
+        let (label, value) = other.split_once(':').unwrap();
+        assert_eq!(label, name);
+        request.headers_mut().insert(name, value.parse().unwrap());
+        for header in [Header::new(name), Header::new(&name.to_uppercase())] {
+            assert_eq!(key(&header, &request), format!("header/{other}"));
+        }
+        request.headers_mut().insert("x-user-id", value.parse().unwrap());
+        assert_eq!(
+            key(&Header::new("x-user-id").label(name), &request),
+            format!("header/{other}")
+        );
+    }
+}
+
+#[test]
+fn a_value_is_kept_where_it_is_harmless_and_short() {
+    for value in ["0", "AZaz09-_.~@+=,|/", "user@example.com", &"a".repeat(64)] {
+        assert_eq!(
+            key(&Header::new("x-user-id"), &with_value(value)),
+            format!("x-user-id:{value}")
+        );
+    }
+}
+
+#[test]
+fn a_value_that_is_not_harmless_or_not_short_is_digested() {
+    let (longer, ten_megabytes) = ("a".repeat(65), "a".repeat(10_000_000));
+    let values: [&[u8]; 16] = [
+        b" ",
+        b"a b",
+        b"\t",
+        b"a:b",
+        b":",
+        b"(a)",
+        b"{a}",
+        b"[::1]",
+        b"#",
+        b"a%",
+        b"a\"b",
+        "na\u{ef}ve".as_bytes(),
+        b"na\xefve",
+        b"\xff",
+        longer.as_bytes(),
+        ten_megabytes.as_bytes(),
+    ];
+    for value in values {
+        let text = format!("x-user-id:#{}", digest(value));
+        assert_eq!(key(&Header::new("x-user-id"), &with_value(value)), text);
+    }
+}
+
+#[test]
+fn nobody_can_send_the_digest_of_another() {
+    let sent = format!("#{}", digest("a:b"));
+    let text = format!("x-user-id:#{}", digest(&sent));
+    assert_eq!(key(&Header::new("x-user-id"), &with_value(&sent)), text);
+}

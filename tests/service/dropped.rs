@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer, Store, TokenBucket};
+use tollgate::{AsError, Global, Quota, RateLimitLayer, TokenBucket};
 
 use crate::{SECOND, arrived, backlog, call, memory, poll, queue, wrap};
 
@@ -115,9 +115,15 @@ fn while_it_is_served_which_keeps_its_charge() {
 /// On Redis, where a decision takes its time.
 #[cfg(feature = "redis")]
 mod while_redis_decides {
-    use super::*;
-    use crate::support::redis::{RedisServer, ask, keys};
-    use tollgate::ManualClock;
+    use tollgate::{
+        AsError, Charge, FixedWindow, Global, Key, Limit, ManualClock, Operation, Quota, RateLimitLayer, Store,
+    };
+
+    use crate::{
+        arrived, call, poll, queue,
+        support::redis::{RedisServer, ask, keys},
+        wrap,
+    };
 
     #[tokio::test]
     async fn a_queue_gets_its_place_back_and_the_inner_service_sees_nothing() {
@@ -167,9 +173,9 @@ mod while_redis_decides {
         }
         drop(response);
         ask::<()>(redis, "CLIENT UNPAUSE");
-        let limit = tollgate::Limit::new("name", three);
-        let charge = tollgate::Charge::new(limit, tollgate::Key::GLOBAL);
-        let decision = store.apply(tollgate::Operation::Acquire(charge.into())).await.unwrap();
+        let limit = Limit::new("name", three);
+        let charge = Charge::new(limit, Key::GLOBAL);
+        let decision = store.apply(Operation::Acquire(charge.into())).await.unwrap();
         assert_eq!(decision.tiers()[0].verdict().remaining(), 1);
         assert_eq!(arrived(&mut outside), None);
     }

@@ -115,12 +115,13 @@ fn while_it_is_served_which_keeps_its_charge() {
 /// On Redis, where a decision takes its time.
 #[cfg(feature = "redis")]
 mod while_redis_decides {
+    use tokio::time::timeout;
     use tollgate::{
         AsError, Charge, FixedWindow, Global, Key, Limit, ManualClock, Operation, Quota, RateLimitLayer, Store,
     };
 
     use crate::{
-        arrived, call, poll, queue,
+        SECOND, arrived, call, poll, queue,
         support::redis::{RedisServer, ask, keys},
         wrap,
     };
@@ -148,9 +149,12 @@ mod while_redis_decides {
         ask::<()>(redis, "CONFIG RESETSTAT");
         ask::<()>(redis, "CLIENT UNPAUSE");
         // It is charged and then given back.
-        while !ask::<String>(redis, "INFO commandstats").contains("cmdstat_evalsha:calls=2") {
-            tokio::task::yield_now().await;
-        }
+        let given_back = async {
+            while !ask::<String>(redis, "INFO commandstats").contains("cmdstat_evalsha:calls=2") {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(30 * SECOND, given_back).await.unwrap();
         assert_eq!(keys(redis), [""; 0]);
         assert_eq!(arrived(&mut outside), None);
     }

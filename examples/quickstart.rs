@@ -62,6 +62,8 @@ async fn run() -> Result<(), AnyError> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    // Says when Redis is gone, and when it is back. Meanwhile requests pass.
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,6 +1,6 @@
 //! What requests are told: headers, bodies, and times in whole seconds.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use axum::{
     BoxError, Router,
@@ -10,7 +10,10 @@ use axum::{
     response::Response,
     routing::get,
 };
-use tollgate::{Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Rule, TokenBucket};
+use tollgate::{
+    Algorithm, Charge, Charges, FixedWindow, Global, HttpAnswers, Key, Limit, ManualClock, Operation, Quota,
+    RateLimitLayer, Rejection, Respond, Rule, TokenBucket,
+};
 use tower::{Layer, service_fn};
 
 use crate::fixture::{NOW, Reply, Server, TestStore, on_both_stores};
@@ -19,6 +22,7 @@ on_both_stores![
     a_refusal_has_a_body_that_clients_can_act_on,
     times_are_whole_seconds_rounded_up,
     a_window_below_a_second_is_left_out,
+    what_can_never_pass_is_promised_no_time,
     whatever_a_handler_answers_passes_with_headers_added,
     an_error_of_the_inner_service_passes_and_is_charged,
 ];
@@ -87,6 +91,36 @@ async fn a_window_below_a_second_is_left_out<St: TestStore>() {
             assert_eq!(server.get("/").await.all(), (429, "1".into(), limits), "{rule:?}");
         }
     }
+}
+
+/// A layer charges 1, which always fits: a handler asks for more, and answers as a layer does.
+async fn what_can_never_pass_is_promised_no_time<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let handler = async move || {
+        let tiers = [("spent", 1), ("small", 10), ("large", 100)];
+        let charge = |(name, limit), cost| {
+            let limit = Limit::new(name, FixedWindow::new(Quota::per_minute(limit)).anchored());
+            Charge::new(limit, Key::GLOBAL).cost(cost)
+        };
+        let acquire = async |charges| match store.apply(Operation::Acquire(charges)).await {
+            Ok(decision) => decision,
+            Err(_) => panic!("the store cannot decide"),
+        };
+        acquire(charge(tiers[0], 1).into()).await;
+        let mut charges = Charges::from(charge(tiers[0], 1));
+        charges.push(charge(tiers[1], 11)).unwrap();
+        charges.push(charge(tiers[2], 11)).unwrap();
+        let why = Rejection::Limited(acquire(charges).await.into());
+        let Ok(response) = Respond::<Request, Response, Infallible>::reject(&HttpAnswers::new(), (), why);
+        response
+    };
+    let server = Server::start(Router::new().route("/", get(handler))).await;
+    let reply = server.get("/").await;
+    let limits = r#"10 10 616 | "spent";q=1;w=60, "small";q=10;w=60, "large";q=100;w=60 | "#.to_owned()
+        + r#""spent";r=0;t=60, "small";r=10;t=0, "large";r=100;t=0"#;
+    assert_eq!(reply.all(), (429, "-".into(), limits));
+    let body = r#"{"error":"rate_limit_exceeded","message":"This request asks for more than its limit ever allows."}"#;
+    assert_eq!(reply.body, body);
 }
 
 async fn whatever_a_handler_answers_passes_with_headers_added<St: TestStore>() {

@@ -41,6 +41,7 @@ mod tuple;
 
 #[cfg(feature = "axum")]
 pub use self::http::Route;
+pub(crate) use self::http::header_name;
 pub use self::{
     closure::IntoKey,
     error::KeyError,

@@ -167,15 +167,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// # let _ = router.layer(problems).layer(terse);
     /// ```
     pub fn respond_with<T>(self, respond: T) -> RateLimitLayer<A, K, St, T, P> {
-        RateLimitLayer {
-            algorithm: PhantomData,
-            first: self.first,
-            steps: self.steps,
-            tiers: self.tiers,
-            store: self.store,
-            respond,
-            on_failure: self.on_failure,
-        }
+        self.map(|_| respond, |steps| steps)
     }
 
     /// Lets requests pass while the store cannot decide, which is the default: a limiter's outage is not the service's.
@@ -195,13 +187,18 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     fn then<Q>(self, step: Q) -> RateLimitLayer<A, K, St, R, (P, Q)> {
+        self.map(|respond| respond, |steps| (steps, step))
+    }
+
+    /// The same layer, with what its type may change in.
+    fn map<T, Q>(self, respond: impl FnOnce(R) -> T, steps: impl FnOnce(P) -> Q) -> RateLimitLayer<A, K, St, T, Q> {
         RateLimitLayer {
             algorithm: PhantomData,
             first: self.first,
-            steps: (self.steps, step),
+            steps: steps(self.steps),
             tiers: self.tiers,
             store: self.store,
-            respond: self.respond,
+            respond: respond(self.respond),
             on_failure: self.on_failure,
         }
     }

@@ -2,16 +2,28 @@
 
 use std::task::Poll;
 
-use tollgate::{AsError, Global, Quota, RateLimitLayer, TokenBucket};
+use tollgate::{AsError, Global, Quota, RateLimitLayer, Store, TokenBucket};
+use tower::{BoxError, Service};
 
-use crate::{SECOND, arrived, backlog, call, memory, poll, queue, wrap};
+use crate::{Outside, SECOND, arrived, backlog, call, memory, once_a_minute, poll, queue, wrap};
+
+/// A mock behind a queue, which takes as many requests as it is given.
+fn queueing(
+    store: impl Store,
+) -> (
+    impl Service<&'static str, Response = &'static str, Error = BoxError>,
+    Outside,
+) {
+    let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
+    let (service, mut outside) = wrap(layer);
+    outside.allow(9);
+    (service, outside)
+}
 
 #[test]
 fn before_anything_was_done() {
     let (store, _) = memory();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
-    let (mut service, mut outside) = wrap(layer);
-    outside.allow(9);
+    let (mut service, mut outside) = queueing(store.clone());
     drop(call(&mut service, "dropped"));
     assert_eq!(arrived(&mut outside), None);
     assert_eq!(backlog(&store), "");
@@ -20,9 +32,7 @@ fn before_anything_was_done() {
 #[test]
 fn while_it_is_held_which_frees_its_place_in_reverse_order() {
     let (store, clock) = memory();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
-    let (mut service, mut outside) = wrap(layer);
-    outside.allow(9);
+    let (mut service, mut outside) = queueing(store);
     let [mut first, mut second, mut third] = ["first", "second", "third"].map(|request| call(&mut service, request));
     for held in [&mut first, &mut second, &mut third] {
         assert!(poll(held.as_mut()).is_pending());
@@ -43,9 +53,7 @@ fn while_it_is_held_which_frees_its_place_in_reverse_order() {
 #[test]
 fn while_it_is_held_with_somebody_behind_it_who_is_not_moved_up() {
     let (store, clock) = memory();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
-    let (mut service, mut outside) = wrap(layer);
-    outside.allow(9);
+    let (mut service, mut outside) = queueing(store);
     let [mut first, mut second, mut third] = ["first", "second", "third"].map(|request| call(&mut service, request));
     for held in [&mut first, &mut second, &mut third] {
         assert!(poll(held.as_mut()).is_pending());
@@ -63,7 +71,7 @@ fn while_it_is_held_with_somebody_behind_it_who_is_not_moved_up() {
 #[test]
 fn while_it_is_held_which_gives_back_what_its_other_tiers_took() {
     let (store, _) = memory();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone())
+    let layer = RateLimitLayer::new("queue", queue(), Global, store)
         .tier("tokens", TokenBucket::new(Quota::per_minute(2)), Global)
         .respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
@@ -80,8 +88,7 @@ fn while_it_is_held_which_gives_back_what_its_other_tiers_took() {
 #[test]
 fn while_it_waits_for_the_service_to_be_ready_after_its_turn_has_come() {
     let (store, clock) = memory();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
-    let (mut service, mut outside) = wrap(layer);
+    let (mut service, mut outside) = queueing(store);
     outside.allow(2);
     let [mut first, mut held] = ["first", "held"].map(|request| call(&mut service, request));
     assert!(poll(first.as_mut()).is_pending());
@@ -92,10 +99,8 @@ fn while_it_waits_for_the_service_to_be_ready_after_its_turn_has_come() {
     assert!(poll(held.as_mut()).is_pending());
     drop(held);
     // What is left in the queue drained in the second that has gone by.
-    let mut next = {
-        outside.allow(1);
-        call(&mut service, "next")
-    };
+    outside.allow(1);
+    let mut next = call(&mut service, "next");
     assert!(poll(next.as_mut()).is_pending());
     assert_eq!(arrived(&mut outside), Some("next"));
 }
@@ -103,7 +108,7 @@ fn while_it_waits_for_the_service_to_be_ready_after_its_turn_has_come() {
 #[test]
 fn while_it_is_served_which_keeps_its_charge() {
     let (store, _) = memory();
-    let layer = RateLimitLayer::new("name", crate::once_a_minute(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let mut served = call(&mut service, "served");
@@ -117,37 +122,49 @@ fn while_it_is_served_which_keeps_its_charge() {
 mod while_redis_decides {
     use tokio::time::timeout;
     use tollgate::{
-        AsError, Charge, FixedWindow, Global, Key, Limit, ManualClock, Operation, Quota, RateLimitLayer, Store,
+        AsError, Charge, FixedWindow, Global, Key, Limit, ManualClock, Operation, Quota, RateLimitLayer, RedisStore,
+        Store, redis::Connection,
     };
+    use tower::Service;
 
+    use super::queueing;
     use crate::{
-        SECOND, arrived, call, poll, queue,
+        SECOND, arrived, call, poll,
         support::redis::{RedisServer, ask, keys},
         wrap,
     };
+
+    async fn connected(server: &RedisServer) -> RedisStore {
+        let store = server.store().clock(ManualClock::at(0)).build().unwrap();
+        store.check().await.unwrap();
+        store
+    }
+
+    /// Has a request sent to a Redis that keeps it waiting, drops it, and lets Redis go on.
+    async fn drop_while_redis_decides<S>(service: &mut S, redis: &mut Connection)
+    where
+        S: Service<&'static str, Error: std::fmt::Debug>,
+    {
+        ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+        let mut response = call(service, "dropped");
+        let sent = async {
+            while ask::<String>(redis, "INFO clients").contains("blocked_clients:0") {
+                assert!(poll(response.as_mut()).is_pending());
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(30 * SECOND, sent).await.unwrap();
+        drop(response);
+        ask::<()>(redis, "CONFIG RESETSTAT");
+        ask::<()>(redis, "CLIENT UNPAUSE");
+    }
 
     #[tokio::test]
     async fn a_queue_gets_its_place_back_and_the_inner_service_sees_nothing() {
         let server = RedisServer::start();
         let redis = &mut server.client();
-        let store = server.store().clock(ManualClock::at(0)).build().unwrap();
-        store.check().await.unwrap();
-        let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
-        let (mut service, mut outside) = wrap(layer);
-        outside.allow(9);
-
-        // Redis keeps calls waiting until it is told otherwise.
-        ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
-        let mut response = call(&mut service, "dropped");
-        assert!(poll(response.as_mut()).is_pending());
-        while ask::<String>(redis, "INFO clients").contains("blocked_clients:0") {
-            assert!(poll(response.as_mut()).is_pending());
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(arrived(&mut outside), None);
-        drop(response);
-        ask::<()>(redis, "CONFIG RESETSTAT");
-        ask::<()>(redis, "CLIENT UNPAUSE");
+        let (mut service, mut outside) = queueing(connected(&server).await);
+        drop_while_redis_decides(&mut service, redis).await;
         // It is charged and then given back.
         let given_back = async {
             while !ask::<String>(redis, "INFO commandstats").contains("cmdstat_evalsha:calls=2") {
@@ -162,23 +179,13 @@ mod while_redis_decides {
     #[tokio::test]
     async fn a_window_keeps_the_charge_and_the_next_decision_is_right() {
         let server = RedisServer::start();
-        let redis = &mut server.client();
-        let store = server.store().clock(ManualClock::at(0)).build().unwrap();
-        store.check().await.unwrap();
+        let store = connected(&server).await;
         let three = FixedWindow::new(Quota::per_minute(3));
         let layer = RateLimitLayer::new("name", three, Global, store.clone()).respond_with(AsError);
         let (mut service, mut outside) = wrap(layer);
         outside.allow(9);
-        ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
-        let mut response = call(&mut service, "dropped");
-        while ask::<String>(redis, "INFO clients").contains("blocked_clients:0") {
-            assert!(poll(response.as_mut()).is_pending());
-            tokio::task::yield_now().await;
-        }
-        drop(response);
-        ask::<()>(redis, "CLIENT UNPAUSE");
-        let limit = Limit::new("name", three);
-        let charge = Charge::new(limit, Key::GLOBAL);
+        drop_while_redis_decides(&mut service, &mut server.client()).await;
+        let charge = Charge::new(Limit::new("name", three), Key::GLOBAL);
         let decision = store.apply(Operation::Acquire(charge.into())).await.unwrap();
         assert_eq!(decision.tiers()[0].verdict().remaining(), 1);
         assert_eq!(arrived(&mut outside), None);
@@ -187,9 +194,7 @@ mod while_redis_decides {
     #[test]
     fn outside_of_any_runtime_where_redis_cannot_be_asked() {
         let server = RedisServer::start();
-        let layer = RateLimitLayer::new("queue", queue(), Global, server.store().build().unwrap());
-        let (mut service, mut outside) = wrap(layer.respond_with(AsError));
-        outside.allow(9);
+        let (mut service, mut outside) = queueing(server.store().build().unwrap());
         drop(call(&mut service, "never polled"));
         assert!(poll(call(&mut service, "unchecked").as_mut()).is_pending());
         assert_eq!(arrived(&mut outside), Some("unchecked"));
@@ -199,10 +204,7 @@ mod while_redis_decides {
     fn or_after_its_runtime_has_ended_when_nothing_can_be_given_back() {
         let server = RedisServer::start();
         let clock = ManualClock::at(0);
-        let store = server.store().clock(clock.clone()).build().unwrap();
-        let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
-        let (mut service, mut outside) = wrap(layer);
-        outside.allow(9);
+        let (mut service, _outside) = queueing(server.store().clock(clock.clone()).build().unwrap());
         let mut held = ["first", "second"].map(|request| call(&mut service, request));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.unwrap().block_on(async {

@@ -82,7 +82,8 @@ fn own_label(label: &str) -> Box<str> {
     }
 }
 
-pub(super) fn header_name(name: &str) -> Result<HeaderName, Invalid> {
+/// A header's name, or an error that says what is wrong with it.
+pub(crate) fn header_name(name: &str) -> Result<HeaderName, Invalid> {
     let must = "be the name of a header, like x-user-id";
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| Invalid::new("header", format_args!("{name:?}"), must))
 }

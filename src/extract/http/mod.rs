@@ -8,6 +8,7 @@ mod method;
 #[cfg(feature = "axum")]
 mod route;
 
+pub(crate) use self::header::header_name;
 #[cfg(feature = "axum")]
 pub use self::route::Route;
 pub use self::{api_key::ApiKey, client_ip::ClientIp, extension::FromExtension, header::Header, method::HttpMethod};

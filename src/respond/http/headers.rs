@@ -1,6 +1,6 @@
 //! The headers that tell clients how much is left.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -57,21 +57,9 @@ fn write_tightest(names: &[HeaderName; 3], unit: ResetUnit, decision: &Decision,
     headers.insert(reset, HeaderValue::from(fields::reset(tier, decision.now(), unit)));
 }
 
-/// The structured fields of the IETF's draft: lists, so that what inner layers wrote stays beside it. The names of limits
-/// need no escapes.
+/// The structured fields of the IETF's draft: lists, so that what inner layers wrote stays beside it.
 fn write_lists(decision: &Decision, headers: &mut HeaderMap) {
-    let (mut policy, mut state) = (String::new(), String::new());
-    for tier in fields::listed(decision) {
-        let (limit, separator) = (tier.limit(), if policy.is_empty() { "" } else { ", " });
-        let (name, quota, left) = (limit.name(), limit.rule().capacity(), tier.verdict().remaining());
-        let more_in = fields::more_in(tier);
-        let mut written = write!(policy, "{separator}\"{name}\";q={quota}");
-        if let Some(window) = fields::window(limit.rule()) {
-            written = written.and_then(|()| write!(policy, ";w={window}"));
-        }
-        written = written.and_then(|()| write!(state, "{separator}\"{name}\";r={left};t={more_in}"));
-        written.expect("a string takes what it is given");
-    }
+    let [policy, state] = lists(decision).expect("a string takes what it is given");
     for (name, list) in [(RATELIMIT_POLICY, policy), (RATELIMIT, state)] {
         if let Ok(list) = HeaderValue::try_from(list)
             && !list.is_empty()
@@ -79,4 +67,20 @@ fn write_lists(decision: &Decision, headers: &mut HeaderMap) {
             headers.append(name, list);
         }
     }
+}
+
+/// A member per tier, of what it allows and of what is left. The names of limits need no escapes.
+fn lists(decision: &Decision) -> Result<[String; 2], fmt::Error> {
+    let (mut policy, mut state) = (String::new(), String::new());
+    for tier in fields::listed(decision) {
+        let (name, rule) = (tier.limit().name(), tier.limit().rule());
+        let separator = if policy.is_empty() { "" } else { ", " };
+        write!(policy, "{separator}\"{name}\";q={}", rule.capacity())?;
+        if let Some(window) = fields::window(rule) {
+            write!(policy, ";w={window}")?;
+        }
+        let (left, more_in) = (tier.verdict().remaining(), fields::more_in(tier));
+        write!(state, "{separator}\"{name}\";r={left};t={more_in}")?;
+    }
+    Ok([policy, state])
 }

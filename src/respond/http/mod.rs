@@ -9,7 +9,7 @@ mod headers;
 use std::sync::Arc;
 
 use http::{
-    HeaderName, HeaderValue, Request, Response, StatusCode,
+    HeaderValue, Request, Response, StatusCode,
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
@@ -18,7 +18,7 @@ use self::{body::Form, headers::Headers};
 use super::{Rejection, Respond};
 use crate::{
     decision::Decision,
-    extract::KeyError,
+    extract::{KeyError, header_name},
     invalid::{self, Invalid},
 };
 
@@ -94,10 +94,7 @@ impl HttpAnswers {
 
     /// Other names for the X- headers, or an error when no header can be called that.
     pub fn try_header_names(mut self, names: [&str; 3]) -> Result<Self, Invalid> {
-        let [limit, remaining, reset] = names.map(|name| {
-            let must = "be the name of a header, like x-ratelimit-limit";
-            HeaderName::from_bytes(name.as_bytes()).map_err(|_| Invalid::new("header", format_args!("{name:?}"), must))
-        });
+        let [limit, remaining, reset] = names.map(header_name);
         self.headers.names = Some([limit?, remaining?, reset?]);
         Ok(self)
     }

@@ -5,12 +5,16 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::{
+    algorithm::Mark,
     charge::Charge,
     limit::Limit,
-    receipt::Receipt,
+    receipt::{Charged, Receipt},
     time::Micros,
     verdict::{Outcome, Verdict},
 };
+
+/// As many as a request has as a rule, without a place on the heap.
+pub(crate) type Tiers = SmallVec<[Tier; 3]>;
 
 /// What a store says of a request: a verdict per tier, in the order of the charges.
 ///
@@ -18,43 +22,44 @@ use crate::{
 #[derive(Debug)]
 pub struct Decision {
     now: Micros,
-    tiers: SmallVec<[Tier; 3]>,
-    receipt: Option<Receipt>,
+    tiers: Tiers,
     unchecked: bool,
 }
 
 /// One tier of a decision.
 #[derive(Clone, Debug)]
 pub struct Tier {
-    limit: Limit,
-    shadow: bool,
-    listed: bool,
+    pub(crate) charge: Charge,
     pub(crate) verdict: Verdict,
+    /// Where the charge left its trace, if it was taken and nobody has asked for the receipt.
+    pub(crate) mark: Option<Mark>,
 }
 
 impl Tier {
-    pub(crate) fn new(charge: &Charge, verdict: Verdict) -> Self {
-        Self {
-            limit: charge.limit.clone(),
-            shadow: charge.shadow,
-            listed: charge.listed,
-            verdict,
-        }
+    /// What was said of a charge that has not been taken.
+    pub(crate) fn new(charge: Charge, verdict: Verdict) -> Self {
+        let mark = None;
+        Self { charge, verdict, mark }
     }
 
     /// The limit that was asked.
     pub fn limit(&self) -> &Limit {
-        &self.limit
+        &self.charge.limit
     }
 
     /// Whether it is only evaluated, and neither refuses nor delays.
     pub fn is_shadow(&self) -> bool {
-        self.shadow
+        self.charge.shadow
     }
 
     /// Whether clients are told of it. A shadow is never listed.
     pub fn is_listed(&self) -> bool {
-        self.listed && !self.shadow
+        self.charge.listed && !self.charge.shadow
+    }
+
+    /// Whether it is no reason to refuse the request.
+    pub(crate) fn lets_pass(&self) -> bool {
+        self.charge.shadow || self.verdict.outcome.admits()
     }
 
     /// What it said.
@@ -64,19 +69,14 @@ impl Tier {
 }
 
 impl Decision {
-    pub(crate) fn new(now: Micros, tiers: impl IntoIterator<Item = Tier>, receipt: Option<Receipt>) -> Self {
-        let tiers = SmallVec::from_iter(tiers);
-        Self {
-            now,
-            tiers,
-            receipt,
-            unchecked: false,
-        }
+    pub(crate) fn new(now: Micros, tiers: Tiers) -> Self {
+        let unchecked = false;
+        Self { now, tiers, unchecked }
     }
 
     /// Of a request that no limit applies to.
     pub(crate) fn exempt(now: Micros) -> Self {
-        Self::new(now, [], None)
+        Self::new(now, Tiers::new())
     }
 
     /// Of a request that passes because the store could not be asked.
@@ -96,13 +96,14 @@ impl Decision {
 
     /// Whether the request may pass: every tier that is not a shadow admits it.
     pub fn admits(&self) -> bool {
-        self.binding().all(|verdict| verdict.outcome.admits())
+        self.tiers.iter().all(Tier::lets_pass)
     }
 
     /// What the tiers amount to: one impossible tier makes the request impossible, the longest wait is the request's.
     pub fn outcome(&self) -> Outcome {
-        self.binding()
-            .map(|verdict| verdict.outcome)
+        let binding = self.tiers.iter().filter(|tier| !tier.is_shadow());
+        binding
+            .map(|tier| tier.verdict.outcome)
             .max_by_key(|outcome| match outcome {
                 Outcome::Admitted { delay } => (0, *delay),
                 Outcome::Limited { retry_after } => (1, *retry_after),
@@ -139,21 +140,20 @@ impl Decision {
     /// The receipt of what was charged, for a refund or a settle. There is one, and it is handed out once: a decision that
     /// a layer has put into a request's extensions has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
-        self.receipt.take()
-    }
-
-    fn binding(&self) -> impl Iterator<Item = &Verdict> {
-        self.tiers.iter().filter(|tier| !tier.shadow).map(|tier| &tier.verdict)
+        Receipt::new(self.tiers.iter_mut().filter_map(|tier| {
+            let mark = tier.mark.take()?;
+            Some(Charged::new(tier.charge.clone(), mark))
+        }))
     }
 }
 
 /// A clone tells the same and has no receipt: a charge can be given back once.
 impl Clone for Decision {
     fn clone(&self) -> Self {
+        let tiers = self.tiers.iter();
         Self {
             now: self.now,
-            tiers: self.tiers.clone(),
-            receipt: None,
+            tiers: tiers.map(|tier| Tier::new(tier.charge.clone(), tier.verdict)).collect(),
             unchecked: self.unchecked,
         }
     }

@@ -2,13 +2,15 @@
 
 use std::{borrow::Cow, fmt};
 
+use smol_str::{SmolStr, SmolStrBuilder};
+
 use crate::identity::{is_one_part, readable, readable_whole};
 
 /// Whom a request is counted for: `ip:192.0.2.1`, `user:12345`, or everybody.
 ///
 /// Two keys are one exactly when their text is the same. [`Key::named`] makes one of what a client sends: whatever that is,
 /// no two values share a text, since what is longer than 64 bytes, or holds anything but letters, digits and
-/// `-_.~@+=,|/`, is replaced by its digest.
+/// `-_.~@+=,|/`, is replaced by its digest. A key of up to 23 bytes is not on the heap, and no clone ever copies one there.
 ///
 /// ```
 /// use tollgate::Key;
@@ -17,25 +19,28 @@ use crate::identity::{is_one_part, readable, readable_whole};
 /// assert_eq!(Key::named("user", "a:b").to_string(), "user:#6783a31eabf68ccc0660f935c0826282");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key(Cow<'static, str>);
+pub struct Key(SmolStr);
 
 impl Key {
     /// The one key that everybody shares.
-    pub const GLOBAL: Self = Self(Cow::Borrowed("global"));
+    pub const GLOBAL: Self = Self(SmolStr::new_static("global"));
 
     /// A key of this text, or of its digest. Colons may be in it, so it is for text of your own: what clients send
     /// belongs into [`named`](Self::named), where it cannot pass for another kind of key.
     pub fn new(identity: impl Into<Cow<'static, str>>) -> Self {
         let identity = identity.into();
         match readable_whole(&identity) {
-            Cow::Borrowed(_) => Self(identity),
+            Cow::Borrowed(_) => Self::verbatim(identity),
             Cow::Owned(digest) => Self(digest.into()),
         }
     }
 
     /// A key of exactly this text, whatever it is.
     pub fn verbatim(identity: impl Into<Cow<'static, str>>) -> Self {
-        Self(identity.into())
+        Self(match identity.into() {
+            Cow::Borrowed(text) => SmolStr::new_static(text),
+            Cow::Owned(text) => text.into(),
+        })
     }
 
     /// `label:value`, where the label says what kind of value it is: `user`, `tenant`, `session`.
@@ -46,12 +51,19 @@ impl Key {
     /// The same, of a value that need not be text.
     pub(crate) fn of_bytes(label: &str, value: &[u8]) -> Self {
         let (label, value) = (readable(label.as_bytes()), readable(value));
-        Self::verbatim([&label, ":", &value].concat())
+        Self::of_pieces([&label, ":", &value])
     }
 
     /// What stands in where there is nothing to count by. No client can send it.
     pub(crate) fn stand_in(word: &str) -> Self {
-        Self::verbatim(["~", &readable(word.as_bytes())].concat())
+        Self::of_pieces(["~", &readable(word.as_bytes())])
+    }
+
+    /// Written piece by piece, so that what is short is never on the heap.
+    fn of_pieces<const N: usize>(pieces: [&str; N]) -> Self {
+        let mut text = SmolStrBuilder::new();
+        pieces.iter().for_each(|piece| text.push_str(piece));
+        Self(text.finish())
     }
 
     /// The template of a route, with `<id>` for `{id}`.
@@ -66,11 +78,16 @@ impl Key {
 
     /// Several keys as one, each of which can be told from the text.
     pub(crate) fn joined<const N: usize>(keys: [Self; N]) -> Self {
-        let parts = keys.map(|Self(text)| match is_one_part(&text) {
-            true => text,
-            false => Cow::Owned(format!("({text})")),
+        let parts = keys.map(|key| match is_one_part(&key.0) {
+            true => key,
+            false => Self::of_pieces(["(", &key.0, ")"]),
         });
-        Self::verbatim(parts.join(":"))
+        let mut text = SmolStrBuilder::new();
+        for (index, Self(part)) in parts.iter().enumerate() {
+            text.push_str(if index == 0 { "" } else { ":" });
+            text.push_str(part);
+        }
+        Self(text.finish())
     }
 
     /// The key's text.

@@ -1,6 +1,8 @@
 //! A rule with a name: what keys are counted under.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, hash::BuildHasher, sync::Arc};
+
+use foldhash::quality::FixedState;
 
 use crate::{
     algorithm::{Algorithm, Rule},
@@ -27,6 +29,8 @@ struct Named {
     name: Box<str>,
     rule: Rule,
     shape: Box<str>,
+    /// A hash of the shape, so that it need not be hashed with every key. Not secret, and not what tells limits apart.
+    shape_hash: u64,
 }
 
 impl Limit {
@@ -43,10 +47,11 @@ impl Limit {
     pub fn try_new(name: &str, algorithm: impl Algorithm) -> Result<Self, Invalid> {
         check_name(name)?;
         let rule = algorithm.rule();
-        let shape = shape(name, &rule).into();
+        let shape: Box<str> = shape(name, &rule).into();
         Ok(Self(Arc::new(Named {
             name: name.into(),
             rule,
+            shape_hash: FixedState::default().hash_one(&shape),
             shape,
         })))
     }
@@ -66,16 +71,23 @@ impl Limit {
         &self.0.shape
     }
 
+    /// What a store hashes in place of the shape.
+    pub(crate) fn shape_hash(&self) -> u64 {
+        self.0.shape_hash
+    }
+
     /// Whether the two are one limit, if perhaps in two versions.
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.shape == other.0.shape
     }
 
-    /// Becomes the other version of the same limit.
-    pub(crate) fn follow(&mut self, other: &Self) {
-        if !Arc::ptr_eq(&self.0, &other.0) {
+    /// Becomes the other version of the same limit, and tells whether that is another one.
+    pub(crate) fn follow(&mut self, other: &Self) -> bool {
+        let another = !Arc::ptr_eq(&self.0, &other.0);
+        if another {
             self.0 = Arc::clone(&other.0);
         }
+        another
     }
 }
 

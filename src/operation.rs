@@ -31,4 +31,13 @@ impl Operation {
         };
         charges.iter().chain(charged.iter().map(|charged| &charged.charge))
     }
+
+    /// The same, for whoever tells what came of them.
+    pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
+        let (charges, charged) = match self {
+            Self::Acquire(charges) | Self::Reset(charges) => (Some(charges.into_each()), None),
+            Self::Refund(receipt) | Self::Settle(receipt) => (None, Some(receipt.into_charges())),
+        };
+        charges.into_iter().flatten().chain(charged.into_iter().flatten())
+    }
 }

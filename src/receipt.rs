@@ -58,6 +58,11 @@ impl Receipt {
         &self.0
     }
 
+    /// The charges alone, once they have been given back or corrected.
+    pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
+        self.0.into_iter().map(|charged| charged.charge)
+    }
+
     /// What was charged, one cost per tier that took part.
     pub fn costs(&self) -> impl Iterator<Item = (&Limit, Cost)> {
         self.0
@@ -81,8 +86,8 @@ impl Receipt {
     /// Gives back under a newer version of a limit, where one was put in force since the charge.
     pub fn update(&mut self, limit: &Limit) {
         let limits = self.0.iter_mut().map(|charged| &mut charged.charge.limit);
-        limits
-            .filter(|version| version.counts_as(limit))
-            .for_each(|version| version.follow(limit));
+        limits.filter(|version| version.counts_as(limit)).for_each(|version| {
+            version.follow(limit);
+        });
     }
 }

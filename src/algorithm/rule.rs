@@ -1,6 +1,9 @@
 //! A limit as the data that travels: any of the five algorithms, and any of their states.
 
-use std::fmt;
+use std::{
+    borrow::{Borrow, BorrowMut},
+    fmt,
+};
 
 use super::{
     Algorithm, BucketState, FixedWindow, FixedWindowState, LeakyBucket, Mark, SlidingCounter, SlidingCounterState,
@@ -184,7 +187,7 @@ pub enum State {
     /// Of a `fixed_window`.
     FixedWindow(FixedWindowState),
     /// Of a `sliding_log`.
-    SlidingLog(SlidingLogState),
+    SlidingLog(Box<SlidingLogState>),
     /// Of a `sliding_counter`.
     SlidingCounter(SlidingCounterState),
 }
@@ -212,17 +215,17 @@ macro_rules! stored {
         impl Stored for $state {
             fn stored(state: &State) -> Option<&Self> {
                 match state {
-                    State::$variant(state) => Some(state),
+                    State::$variant(state) => Some(state.borrow()),
                     _ => None,
                 }
             }
 
             fn stored_mut(state: &mut State) -> &mut Self {
                 if Self::stored(state).is_none() {
-                    *state = State::$variant(Self::default());
+                    *state = State::$variant(Default::default());
                 }
                 match state {
-                    State::$variant(state) => state,
+                    State::$variant(state) => state.borrow_mut(),
                     _ => unreachable!("it has just been made one"),
                 }
             }

@@ -4,11 +4,11 @@ use std::sync::MutexGuard;
 
 use smallvec::SmallVec;
 
-use super::{MemoryStore, Store, lock, shard::Shard};
+use super::{MemoryStore, Store, shard::Shard};
 use crate::{
-    algorithm::{Algorithm, Mark},
+    algorithm::Algorithm,
     charge::{Charge, Charges},
-    decision::{Decision, Tier},
+    decision::{Decision, Tier, Tiers},
     operation::Operation,
     quota::Cost,
     receipt::{Charged, Receipt},
@@ -18,15 +18,27 @@ use crate::{
 
 pub(super) fn apply(store: &MemoryStore, operation: Operation) -> Decision {
     let now = store.clock().now();
+    let operation = match operation {
+        Operation::Acquire(charges) if charges.len() == 1 => return acquire_one(store, charges, now),
+        other => other,
+    };
     let mut group = Group::lock(store, &operation, now);
     let decision = match operation {
         Operation::Acquire(charges) => group.acquire(charges),
-        Operation::Refund(receipt) => group.settle(&receipt.settled(0)),
-        Operation::Settle(receipt) => group.settle(&receipt),
-        Operation::Reset(charges) => group.reset(&charges),
+        Operation::Refund(receipt) => group.settle(receipt.settled(0)),
+        Operation::Settle(receipt) => group.settle(receipt),
+        Operation::Reset(charges) => group.reset(charges),
     };
     group.shards.iter_mut().for_each(|shard| shard.sweep(now));
     decision
+}
+
+fn acquire_one(store: &MemoryStore, charges: Charges, now: Micros) -> Decision {
+    let tier = |charge: Charge| {
+        let (verdict, mark) = store.decide(&charge.limit, &charge.key, charge.cost, now);
+        Tier { charge, verdict, mark }
+    };
+    Decision::new(now, charges.into_each().map(tier).collect())
 }
 
 /// The locked shards of an operation, and where each of its charges lies.
@@ -61,67 +73,59 @@ impl<'a> Group<'a> {
         Self {
             now,
             places: hashes.iter().map(place).collect(),
-            shards: indices.iter().map(|&index| lock(&store.0.shards[index])).collect(),
+            shards: indices.iter().map(|&index| store.lock(index)).collect(),
         }
     }
 
     fn peek(&self, tier: usize, charge: &Charge, cost: Cost) -> Verdict {
         let Place { hash, shard } = self.places[tier];
-        self.shards[shard].peek(hash, &charge.limit, &charge.key, self.now, cost)
+        self.shards[shard].peek(hash, charge, self.now, cost)
     }
 
     fn acquire(&mut self, charges: Charges) -> Decision {
-        let mut tiers: SmallVec<[Tier; 3]> = SmallVec::new();
-        for (index, charge) in charges.as_slice().iter().enumerate() {
-            tiers.push(Tier::new(charge, self.peek(index, charge, charge.cost)));
-        }
-        let admitted = tiers
-            .iter()
-            .all(|tier| tier.is_shadow() || tier.verdict.outcome.admits());
-        let mut charged: SmallVec<[Charged; 3]> = SmallVec::new();
-        for (index, charge) in charges.into_each().enumerate() {
-            let verdict = &mut tiers[index].verdict;
+        let mut tiers = self.tiers(charges.into_each(), |charge| charge.cost);
+        let admitted = tiers.iter().all(Tier::lets_pass);
+        for (index, Tier { charge, verdict, mark }) in tiers.iter_mut().enumerate() {
             if !verdict.outcome.admits() {
                 continue;
             }
             if !admitted {
-                *verdict = self.peek(index, &charge, 0);
+                *verdict = self.peek(index, charge, 0);
             } else if charge.cost > 0 {
-                let mark = self.commit(index, &charge);
-                charged.push(Charged::new(charge, mark));
+                let Place { hash, shard } = self.places[index];
+                *mark = Some(self.shards[shard].commit(hash, charge, self.now));
             }
         }
-        Decision::new(self.now, tiers, Receipt::new(charged))
+        Decision::new(self.now, tiers)
     }
 
-    fn commit(&mut self, tier: usize, charge: &Charge) -> Mark {
-        let (now, Place { hash, shard }) = (self.now, self.places[tier]);
-        self.shards[shard].update(hash, &charge.limit, &charge.key, now, |rule, state| {
-            rule.commit(state, now, charge.cost)
-        })
-    }
-
-    fn settle(&mut self, receipt: &Receipt) -> Decision {
+    fn settle(&mut self, receipt: Receipt) -> Decision {
         let now = self.now;
         for (&Place { hash, shard }, Charged { charge, mark, to }) in self.places.iter().zip(receipt.charged()) {
-            self.shards[shard].update(hash, &charge.limit, &charge.key, now, |rule, state| {
+            self.shards[shard].update(hash, charge, now, |rule, state| {
                 rule.settle(state, now, *mark, charge.cost, *to);
             });
         }
-        self.look(receipt.charged().iter().map(|charged| &charged.charge))
+        self.look(receipt.into_charges())
     }
 
-    fn reset(&mut self, charges: &Charges) -> Decision {
+    fn reset(&mut self, charges: Charges) -> Decision {
         for (&Place { hash, shard }, charge) in self.places.iter().zip(charges.as_slice()) {
-            self.shards[shard].remove(hash, &charge.limit, &charge.key);
+            self.shards[shard].remove(hash, charge);
         }
-        self.look(charges.as_slice())
+        self.look(charges.into_each())
     }
 
     /// What each tier says when asked without spending.
-    fn look<'c>(&self, charges: impl IntoIterator<Item = &'c Charge>) -> Decision {
-        let tiers = charges.into_iter().enumerate();
-        let tiers = tiers.map(|(index, charge)| Tier::new(charge, self.peek(index, charge, 0)));
-        Decision::new(self.now, tiers, None)
+    fn look(&self, charges: impl Iterator<Item = Charge>) -> Decision {
+        Decision::new(self.now, self.tiers(charges, |_| 0))
+    }
+
+    fn tiers(&self, charges: impl Iterator<Item = Charge>, cost: impl Fn(&Charge) -> Cost) -> Tiers {
+        let tier = |(index, charge)| {
+            let verdict = self.peek(index, &charge, cost(&charge));
+            Tier::new(charge, verdict)
+        };
+        charges.enumerate().map(tier).collect()
     }
 }

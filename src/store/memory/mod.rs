@@ -1,8 +1,10 @@
 //! The store for one process: sharded, bounded, and never in need of a thread of its own.
 //!
-//! A key's hash picks its shard; a group of charges locks the shards it needs, always in ascending order, so that
-//! all-or-none over several shards cannot deadlock.
+//! A key's hash picks its shard (`shard`), which keeps it in a heap with an index (`entries`). A group of charges
+//! (`group`) locks the shards it needs, always in ascending order, so that all-or-none over several shards cannot
+//! deadlock.
 
+mod entries;
 mod group;
 mod shard;
 
@@ -10,8 +12,8 @@ use std::{
     convert::Infallible,
     fmt,
     future::{Ready, ready},
-    hash::BuildHasher,
-    sync::{Arc, Mutex, PoisonError},
+    hint,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 use foldhash::quality::RandomState;
@@ -19,13 +21,16 @@ use foldhash::quality::RandomState;
 use self::shard::Shard;
 use super::Store;
 use crate::{
-    algorithm::State,
+    algorithm::{Mark, State},
     clock::Clock,
     decision::Decision,
     invalid::{self, Invalid},
     key::Key,
     limit::Limit,
     operation::Operation,
+    quota::Cost,
+    time::Micros,
+    verdict::Verdict,
 };
 
 /// Keeps state in this process. Clones share it.
@@ -47,8 +52,12 @@ pub struct MemoryStore(Arc<Shards>);
 struct Shards {
     clock: Clock,
     hasher: RandomState,
-    shards: Box<[Mutex<Shard>]>,
+    shards: Box<[Locked]>,
 }
+
+/// Has its cache lines to itself: what happens next door is other threads' business.
+#[repr(align(128))]
+struct Locked(Mutex<Shard>);
 
 impl MemoryStore {
     /// A store of up to a million keys on the system's clock.
@@ -66,7 +75,7 @@ impl MemoryStore {
 
     /// How many keys it holds, lapsed ones that nobody has swept yet included.
     pub fn len(&self) -> usize {
-        self.0.shards.iter().map(|shard| lock(shard).len()).sum()
+        (0..self.0.shards.len()).map(|index| self.lock(index).len()).sum()
     }
 
     /// Whether it holds no key at all.
@@ -77,26 +86,60 @@ impl MemoryStore {
     /// What it remembers of a key, for a look from outside.
     pub fn state(&self, limit: &Limit, key: &Key) -> Option<State> {
         let hash = self.hash(limit, key);
-        lock(self.shard(hash)).state(hash, limit, key).cloned()
+        self.lock(self.shard_index(hash)).state(hash, limit, key).cloned()
+    }
+
+    /// Charges one key at once: for code that is not asynchronous, and for loops where every nanosecond counts. What it
+    /// has charged cannot be given back; [`apply`](Store::apply) makes receipts, and charges several keys all or none.
+    ///
+    /// ```
+    /// use tollgate::{Key, Limit, MemoryStore, Quota, TokenBucket};
+    ///
+    /// let store = MemoryStore::new();
+    /// let limit = Limit::new("lines", TokenBucket::new(Quota::per_second(2)));
+    /// let key = Key::new("module:net");
+    /// let passed = (0..10).filter(|_| store.acquire(&limit, &key, 1).outcome().admits());
+    /// assert_eq!(passed.count(), 2);
+    /// ```
+    pub fn acquire(&self, limit: &Limit, key: &Key, cost: Cost) -> Verdict {
+        let now = self.0.clock.now();
+        self.decide(limit, key, cost, now).0
+    }
+
+    /// One charge, as most requests have: one lock and one look-up will do.
+    fn decide(&self, limit: &Limit, key: &Key, cost: Cost, now: Micros) -> (Verdict, Option<Mark>) {
+        let hash = self.hash(limit, key);
+        let mut shard = self.lock(self.shard_index(hash));
+        let decided = shard.acquire(hash, limit, key, cost, now);
+        shard.sweep(now);
+        decided
     }
 
     fn hash(&self, limit: &Limit, key: &Key) -> u64 {
-        self.0.hasher.hash_one((limit.shape(), key.as_str()))
-    }
-
-    fn shard(&self, hash: u64) -> &Mutex<Shard> {
-        &self.0.shards[self.shard_index(hash)]
+        entries::hash(&self.0.hasher, limit, key)
     }
 
     /// Bits that the hash table does not look at: it takes the lowest for the place and the highest for the tag.
     fn shard_index(&self, hash: u64) -> usize {
         (hash >> 40) as usize % self.0.shards.len()
     }
-}
 
-/// Nothing that runs under the lock can panic half way, so a poisoned shard is as good as any.
-fn lock(shard: &Mutex<Shard>) -> std::sync::MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A shard is locked for some arithmetic. Who finds it locked looks away for longer than that takes: threads that
+    /// keep reaching for one lock hold each other up.
+    fn lock(&self, index: usize) -> MutexGuard<'_, Shard> {
+        const LOOKS: usize = 50;
+        const PAUSES: usize = 32;
+        let Locked(shard) = &self.0.shards[index];
+        for _ in 0..LOOKS {
+            match shard.try_lock() {
+                Ok(shard) => return shard,
+                // Nothing that runs under the lock can panic half way, so a poisoned shard is as good as any.
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => (0..PAUSES).for_each(|_| hint::spin_loop()),
+            }
+        }
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Store for MemoryStore {
@@ -170,10 +213,13 @@ impl MemoryStoreBuilder {
         // A shard of fewer than 1024 keys would make the bound uneven for no gain.
         let shards = (self.max_keys / 1024).clamp(1, 64);
         let most = self.max_keys / shards;
+        let hasher = RandomState::default();
         MemoryStore(Arc::new(Shards {
             clock: self.clock,
-            hasher: RandomState::default(),
-            shards: (0..shards).map(|_| Mutex::new(Shard::new(most))).collect(),
+            shards: (0..shards)
+                .map(|_| Locked(Mutex::new(Shard::new(most, hasher.clone()))))
+                .collect(),
+            hasher,
         }))
     }
 }

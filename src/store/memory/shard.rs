@@ -1,15 +1,15 @@
-//! One shard: a table of states, and a queue of when they are due to lapse.
+//! One shard: what is remembered of its keys, how they are charged, and which of them are forgotten.
 //!
-//! The queue serves the sweep and the bound alike. It holds each key at some time no later than the key's true expiry;
-//! whoever takes a key from its head looks at the truth, and puts it back if it was early. So a busy key costs the
-//! queue nothing while it is charged, and the head, once it is true, is the key nearest to fresh.
+//! A key is due no later than it truly lapses. Whoever takes the head of the heap looks at the truth, and puts it back
+//! if it was early. So a busy key costs the heap nothing while it is charged, and the head, once it is true, is the key
+//! nearest to fresh: the one to sweep, and the one to forget when there is no more room.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use foldhash::quality::RandomState;
 
-use hashbrown::HashTable;
-
+use super::entries::{Entries, Entry, HEAD};
 use crate::{
-    algorithm::{Algorithm, Rule, State},
+    algorithm::{Algorithm, Mark, Rule, State},
+    charge::Charge,
     key::Key,
     limit::Limit,
     quota::Cost,
@@ -24,38 +24,14 @@ const FEW: usize = 4;
 const SWEEP: usize = 2;
 
 pub(super) struct Shard {
-    entries: HashTable<Entry>,
-    due: BinaryHeap<Reverse<(Micros, u64)>>,
+    entries: Entries,
     most: usize,
 }
 
-struct Entry {
-    hash: u64,
-    /// The limit by its latest version, which knows when the state lapses.
-    limit: Limit,
-    identity: Box<str>,
-    state: State,
-    /// Where it stands in the queue.
-    due: Micros,
-}
-
-impl Entry {
-    fn is(&self, limit: &Limit, key: &Key) -> bool {
-        *self.identity == *key.as_str() && self.limit.counts_as(limit)
-    }
-
-    fn expires_at(&self) -> Micros {
-        self.limit.rule().expires_at(&self.state)
-    }
-}
-
 impl Shard {
-    pub(super) fn new(most: usize) -> Self {
-        Self {
-            entries: HashTable::new(),
-            due: BinaryHeap::new(),
-            most,
-        }
+    pub(super) fn new(most: usize, hasher: RandomState) -> Self {
+        let entries = Entries::new(hasher);
+        Self { entries, most }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -63,118 +39,131 @@ impl Shard {
     }
 
     pub(super) fn state(&self, hash: u64, limit: &Limit, key: &Key) -> Option<&State> {
-        let entry = self.entries.find(hash, |entry| entry.is(limit, key));
-        entry.map(|entry| &entry.state)
+        let at = self.entries.find(hash, limit, key)?;
+        Some(&self.entries.at(at).state)
     }
 
-    pub(super) fn peek(&self, hash: u64, limit: &Limit, key: &Key, now: Micros, cost: Cost) -> Verdict {
-        match self.state(hash, limit, key) {
-            Some(state) => limit.rule().peek(state, now, cost),
-            None => limit.rule().peek(&State::Fresh, now, cost),
+    /// What a charge of this cost would be told.
+    pub(super) fn peek(&self, hash: u64, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
+        let state = self.state(hash, &charge.limit, &charge.key).unwrap_or(&State::Fresh);
+        charge.limit.rule().peek(state, now, cost)
+    }
+
+    /// Takes a charge that a peek has admitted.
+    pub(super) fn commit(&mut self, hash: u64, charge: &Charge, now: Micros) -> Mark {
+        let Charge { limit, key, cost, .. } = charge;
+        match self.entries.find(hash, limit, key) {
+            Some(at) => self.commit_to(at, limit, *cost, now),
+            None => self.commit_first(hash, limit, key, *cost, now),
         }
     }
 
-    /// Changes a key's state, and keeps it only while it counts.
-    pub(super) fn update<T>(
+    /// Peeks and, if that admits, commits: with one look-up, where there is only one charge.
+    pub(super) fn acquire(
         &mut self,
         hash: u64,
         limit: &Limit,
         key: &Key,
+        cost: Cost,
         now: Micros,
-        change: impl FnOnce(&Rule, &mut State) -> T,
-    ) -> T {
-        match self.entries.find_entry(hash, |entry| entry.is(limit, key)) {
-            Ok(mut place) => {
-                let entry = place.get_mut();
-                entry.limit.follow(limit);
-                let before = entry.expires_at();
-                let result = change(limit.rule(), &mut entry.state);
-                let expires_at = entry.expires_at();
-                if expires_at <= now && expires_at != before {
-                    place.remove();
-                } else if expires_at < entry.due {
-                    entry.due = expires_at;
-                    self.due.push(Reverse((expires_at, hash)));
-                }
-                result
-            }
-            Err(_) => {
-                let mut state = State::Fresh;
-                let result = change(limit.rule(), &mut state);
-                let due = limit.rule().expires_at(&state);
-                if due > now {
-                    self.insert(Entry {
-                        hash,
-                        limit: limit.clone(),
-                        identity: key.as_str().into(),
-                        state,
-                        due,
-                    });
-                }
-                result
-            }
+    ) -> (Verdict, Option<Mark>) {
+        let found = self.entries.find(hash, limit, key);
+        let state = found.map_or(&State::Fresh, |at| &self.entries.at(at).state);
+        let verdict = limit.rule().peek(state, now, cost);
+        let takes = verdict.outcome.admits() && cost > 0;
+        let mark = takes.then(|| match found {
+            Some(at) => self.commit_to(at, limit, cost, now),
+            None => self.commit_first(hash, limit, key, cost, now),
+        });
+        (verdict, mark)
+    }
+
+    fn commit_to(&mut self, at: usize, limit: &Limit, cost: Cost, now: Micros) -> Mark {
+        let entry = self.entries.at_mut(at);
+        let mark = limit.rule().commit(&mut entry.state, now, cost);
+        // A charge never brings forward when a state lapses, but another version of the limit may.
+        if entry.limit.follow(limit) {
+            self.bring_forward(at);
+        }
+        mark
+    }
+
+    fn commit_first(&mut self, hash: u64, limit: &Limit, key: &Key, cost: Cost, now: Micros) -> Mark {
+        let mut state = State::Fresh;
+        let mark = limit.rule().commit(&mut state, now, cost);
+        self.remember(hash, limit, key, state, now);
+        mark
+    }
+
+    /// Changes a key's state in any way, and keeps it only while it counts.
+    pub(super) fn update(&mut self, hash: u64, charge: &Charge, now: Micros, change: impl FnOnce(&Rule, &mut State)) {
+        let Charge { limit, key, .. } = charge;
+        let Some(at) = self.entries.find(hash, limit, key) else {
+            let mut state = State::Fresh;
+            change(limit.rule(), &mut state);
+            return self.remember(hash, limit, key, state, now);
+        };
+        let entry = self.entries.at_mut(at);
+        entry.limit.follow(limit);
+        let before = entry.expires_at();
+        change(limit.rule(), &mut entry.state);
+        let expires_at = entry.expires_at();
+        if expires_at <= now && expires_at != before {
+            self.entries.remove(at);
+        } else {
+            self.bring_forward(at);
         }
     }
 
-    /// Makes room first, so that it is never the newcomer who is forgotten.
-    fn insert(&mut self, entry: Entry) {
+    /// Sees to it that a key is due no later than it lapses.
+    fn bring_forward(&mut self, at: usize) {
+        let entry = self.entries.at(at);
+        let expires_at = entry.expires_at();
+        if expires_at < entry.due {
+            self.entries.reschedule(at, expires_at);
+        }
+    }
+
+    /// Adds a key whose state counts. Makes room first, so that it is never the newcomer who is forgotten.
+    fn remember(&mut self, hash: u64, limit: &Limit, key: &Key, state: State, now: Micros) {
+        let due = limit.rule().expires_at(&state);
+        if due <= now {
+            return;
+        }
         while self.entries.len() >= self.most {
             self.take_head(Micros::MAX);
         }
-        self.due.push(Reverse((entry.due, entry.hash)));
-        self.entries.insert_unique(entry.hash, entry, |entry| entry.hash);
+        let (limit, key) = (limit.clone(), key.clone());
+        self.entries.insert(hash, Entry { limit, key, state, due });
     }
 
-    pub(super) fn remove(&mut self, hash: u64, limit: &Limit, key: &Key) {
-        if let Ok(place) = self.entries.find_entry(hash, |entry| entry.is(limit, key)) {
-            place.remove();
+    pub(super) fn remove(&mut self, hash: u64, charge: &Charge) {
+        if let Some(at) = self.entries.find(hash, &charge.limit, &charge.key) {
+            self.entries.remove(at);
         }
     }
 
     /// Removes a few keys that have lapsed, as every operation that comes by does.
     pub(super) fn sweep(&mut self, now: Micros) {
         for _ in 0..SWEEP {
-            if self.entries.len() > FEW {
-                self.take_head(now);
+            if self.entries.len() <= FEW || !self.take_head(now) {
+                return;
             }
         }
-        self.shrink();
+        self.entries.shrink();
     }
 
-    /// Takes the head of the queue if it is due by `by`, and removes its key if that has truly lapsed by then.
-    fn take_head(&mut self, by: Micros) {
-        let Some(&Reverse((due, hash))) = self.due.peek().filter(|Reverse((due, _))| *due <= by) else {
-            return;
+    /// Removes the head if it has lapsed by `by`, puts it back if it was early, and tells whether it was due.
+    fn take_head(&mut self, by: Micros) -> bool {
+        let Some(head) = self.entries.head().filter(|head| head.due <= by) else {
+            return false;
         };
-        self.due.pop();
-        // A key that was removed, or moved ahead in the queue, leaves its old place behind, which fits no entry.
-        let found = self
-            .entries
-            .find_entry(hash, |entry| entry.hash == hash && entry.due == due);
-        if let Ok(mut place) = found {
-            let expires_at = place.get().expires_at();
-            if expires_at <= due {
-                place.remove();
-            } else {
-                place.get_mut().due = expires_at;
-                self.due.push(Reverse((expires_at, hash)));
-            }
+        let expires_at = head.expires_at();
+        if expires_at <= head.due {
+            self.entries.remove(HEAD);
+        } else {
+            self.entries.reschedule(HEAD, expires_at);
         }
-    }
-
-    /// Gives memory back after a flood, and forgets places that fit no entry once they are the many.
-    fn shrink(&mut self) {
-        let len = self.entries.len().max(64);
-        if self.entries.capacity() > 8 * len {
-            self.entries.shrink_to(2 * len, |entry| entry.hash);
-            self.due.shrink_to(2 * len);
-        }
-        if self.due.len() > 4 * len {
-            self.due = self
-                .entries
-                .iter()
-                .map(|entry| Reverse((entry.due, entry.hash)))
-                .collect();
-        }
+        true
     }
 }

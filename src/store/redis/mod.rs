@@ -100,7 +100,7 @@ impl RedisStore {
     async fn decide(&self, operation: Operation, deadline: Duration) -> Result<Decision, StoreError> {
         let shared = &*self.0;
         if operation.charges().next().is_none() {
-            return Ok(Decision::new(shared.clock.now(), [], None));
+            return Ok(Decision::exempt(shared.clock.now()));
         }
         let now = shared.named_time.then(|| shared.clock.now());
         let command = call::encode(&operation, &shared.prefix, now);

@@ -6,10 +6,9 @@ use smallvec::SmallVec;
 use super::{call::Prefix, error::StoreError};
 use crate::{
     algorithm::Mark,
-    charge::{Charge, Charges},
+    charge::Charge,
     decision::{Decision, Tier},
     operation::Operation,
-    receipt::{Charged, Receipt},
     verdict::{Outcome, Verdict},
 };
 
@@ -57,23 +56,21 @@ pub(super) fn decode(reply: Value, operation: Operation, prefix: &Prefix) -> Res
     };
     let mut numbers = Numbers(values.iter());
     let now = numbers.expect()?;
-    let mut tiers: SmallVec<[Tier; 3]> = SmallVec::new();
-    let mut marks: SmallVec<[Option<Mark>; 3]> = SmallVec::new();
+    let acquires = matches!(operation, Operation::Acquire(_));
+    let mut said: SmallVec<[(Verdict, Option<Mark>); 3]> = SmallVec::new();
     for charge in operation.charges() {
-        tiers.push(Tier::new(charge, numbers.verdict()?));
-        marks.push(numbers.mark(charge)?);
+        said.push((numbers.verdict()?, numbers.mark(charge)?));
     }
     warn_of_garbage(numbers, &operation, prefix)?;
-    let receipt = match operation {
-        Operation::Acquire(charges) => receipt(charges, marks),
-        Operation::Refund(_) | Operation::Settle(_) | Operation::Reset(_) => None,
+    let tier = |(charge, (verdict, mark)): (Charge, (Verdict, Option<Mark>))| Tier {
+        charge,
+        verdict,
+        mark: mark.filter(|_| acquires),
     };
-    Ok(Decision::new(now, tiers, receipt))
-}
-
-fn receipt(charges: Charges, marks: SmallVec<[Option<Mark>; 3]>) -> Option<Receipt> {
-    let charged = charges.into_each().zip(marks);
-    Receipt::new(charged.filter_map(|(charge, mark)| mark.map(|mark| Charged::new(charge, mark))))
+    Ok(Decision::new(
+        now,
+        operation.into_charges().zip(said).map(tier).collect(),
+    ))
 }
 
 /// What is left of a reply names the keys that hold something which is not ours.

@@ -1,84 +1,17 @@
-//! Whose time it is: the system's, or one that a test holds in its hand.
-//!
-//! ```
-//! use std::time::Duration;
-//! use tollgate::{ManualClock, MemoryStore};
-//!
-//! let clock = ManualClock::at(0);
-//! let store = MemoryStore::builder().clock(clock.clone()).build();
-//! clock.advance(Duration::from_secs(60)); // a minute goes by in no time
-//! # let _ = store;
-//! ```
+//! The time that a test holds in its hand.
 
 use std::{
     collections::BTreeMap,
     fmt,
-    future::Future,
-    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
-use pin_project_lite::pin_project;
-
 use crate::time::{END_OF_TIME, Micros, micros};
-
-/// Tells the time and waits for it.
-///
-/// The default is the system's clock. A [`ManualClock`] turns into one where a test wants to say what time it is.
-#[derive(Clone, Debug, Default)]
-pub struct Clock(Source);
-
-#[derive(Clone, Debug, Default)]
-enum Source {
-    #[default]
-    System,
-    Manual(ManualClock),
-}
-
-impl Clock {
-    /// The system's clock, in UTC.
-    pub const fn system() -> Self {
-        Self(Source::System)
-    }
-
-    /// The time, in microseconds since the Unix epoch.
-    pub fn now(&self) -> Micros {
-        match &self.0 {
-            Source::System => SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .map_or(0, |since| since.as_micros() as Micros)
-                .min(END_OF_TIME),
-            Source::Manual(clock) => clock.now(),
-        }
-    }
-
-    /// A future that is ready once `span` has gone by on this clock.
-    ///
-    /// # Panics
-    /// On the system's clock, outside of a tokio runtime with its timer enabled.
-    pub fn sleep(&self, span: Duration) -> Sleep {
-        let wait = match &self.0 {
-            Source::System => Wait::System {
-                timer: tokio::time::sleep(span),
-            },
-            Source::Manual(clock) => Wait::Manual {
-                alarm: clock.alarm(span),
-            },
-        };
-        Sleep { wait }
-    }
-}
-
-impl From<ManualClock> for Clock {
-    fn from(clock: ManualClock) -> Self {
-        Self(Source::Manual(clock))
-    }
-}
 
 /// A clock that stands still until it is told to move, so that services can be tested without sleeping.
 ///
@@ -132,7 +65,7 @@ impl ManualClock {
         self.sleepers().len()
     }
 
-    fn alarm(&self, span: Duration) -> Alarm {
+    pub(super) fn alarm(&self, span: Duration) -> Alarm {
         let until = self.now().saturating_add(micros(span)).min(END_OF_TIME);
         let ticket = self.0.tickets.fetch_add(1, Ordering::Relaxed);
         Alarm {
@@ -152,45 +85,15 @@ impl fmt::Debug for ManualClock {
     }
 }
 
-pin_project! {
-    /// The future of [`Clock::sleep`].
-    #[derive(Debug)]
-    #[must_use = "futures do nothing unless polled"]
-    pub struct Sleep {
-        #[pin]
-        wait: Wait,
-    }
-}
-
-pin_project! {
-    #[project = WaitProjection]
-    #[derive(Debug)]
-    enum Wait {
-        System { #[pin] timer: tokio::time::Sleep },
-        Manual { alarm: Alarm },
-    }
-}
-
-impl Future for Sleep {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        match self.project().wait.project() {
-            WaitProjection::System { timer } => timer.poll(context),
-            WaitProjection::Manual { alarm } => alarm.poll(context),
-        }
-    }
-}
-
 /// A wait on a [`ManualClock`].
 #[derive(Debug)]
-struct Alarm {
+pub(super) struct Alarm {
     clock: ManualClock,
     place: (Micros, u64),
 }
 
 impl Alarm {
-    fn poll(&self, context: &Context<'_>) -> Poll<()> {
+    pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         // The lock is what the time is moved under, so no wake-up falls between the look and the entry.
         let mut sleepers = self.clock.sleepers();
         if self.clock.now() >= self.place.0 {

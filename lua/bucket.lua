@@ -2,29 +2,29 @@
 -- Rule: capacity unit drain, and for a leaky bucket queue (1 or 0) and max_wait (-1 for none).
 
 local function bucket(leaky)
+  local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
   local MOST = 4503599627370496
 
   local function rule()
-    local rule = { capacity = number(), unit = number(), drain = number(), max_wait = -1 }
+    local capacity, unit, drain = argument(), argument(), argument()
+    local rule = { capacity = capacity, unit = unit, drain = drain, full = capacity * unit, max_wait = -1 }
     if leaky then
-      rule.queue = number() == 1
-      rule.max_wait = number()
+      rule.queue = argument() == 1
+      rule.max_wait = argument()
     end
-    rule.full = rule.capacity * rule.unit
     return rule
   end
 
-  local function parse(text)
-    local backlog, unit, last = match(text, '^(%d+) (%d+) (%d+)$')
+  local function fresh()
+    return { backlog = 0, unit = 0, last = 0 }
+  end
+
+  local function parse(_, text)
+    local backlog, unit, last = string.match(text, '^(%d+) (%d+) (%d+)$')
     backlog, unit, last = whole(backlog), whole(unit), whole(last)
     if backlog and unit and last and backlog > 0 and unit > 0 then
       return { backlog = backlog, unit = unit, last = last }
     end
-  end
-
-  local function load(_, key)
-    local state, garbage = load_string(key, parse)
-    return state or { backlog = 0, unit = 0, last = 0 }, garbage
   end
 
   -- The backlog in this rule's units, which are not the state's when the rate has been changed in between.
@@ -44,7 +44,7 @@ local function bucket(leaky)
   end
 
   local function answer(rule, outcome, level, wait)
-    return verdict(outcome, floor(max(0, rule.full - level) / rule.unit), wait, ceil(level / rule.drain))
+    return outcome, floor(max(0, rule.full - level) / rule.unit), wait, ceil(level / rule.drain)
   end
 
   local function peek(rule, state, cost)
@@ -81,57 +81,61 @@ local function bucket(leaky)
     return now, backlog
   end
 
-  -- A charge can only be given back in the units that it was taken in.
-  local function counts_in(rule, mark, state)
-    return mark.unit == rule.unit and mark.unit == state.unit
-  end
-
-  -- Gives back a place in a queue, whose later places are promised already: only the last may go.
-  local function leave_queue(rule, state, mark, cost)
-    local nobody_since = state.last == mark.at and state.backlog == mark.place
-    if counts_in(rule, mark, state) and nobody_since then
-      owe(rule, state, max(0, state.backlog - cost * rule.unit), state.last)
-      if level(rule, state) == 0 then
-        owe(rule, state, 0, 0)
-      end
-    end
-  end
-
-  -- Gives back what is still owed of a charge: what has drained since is nobody's to give.
-  local function refund(rule, state, mark, cost)
-    if rule.queue then
-      return leave_queue(rule, state, mark, cost)
-    end
-    if not counts_in(rule, mark, state) then
-      return
-    end
-    local level, now = level(rule, state)
-    local owed = max(0, mark.place - max(0, now - mark.at) * rule.drain)
-    local given = min(cost * rule.unit, owed)
-    if given > 0 then
-      owe(rule, state, max(0, level - given), now)
-    end
-  end
-
-  local function overcharge(rule, state, surplus)
-    local level, now = level(rule, state)
-    local most = 2 * rule.full
-    if level < most then
-      owe(rule, state, min(level + min(surplus, 2 * rule.capacity) * rule.unit, most), now)
-    end
-  end
-
   local function expires_at(rule, state)
     return state.last + ceil(in_units(rule, state) / rule.drain)
   end
 
-  local function save(key, state, expires_at)
-    save_string(key, format('%.0f %.0f %.0f', state.backlog, state.unit, state.last), expires_at)
+  local function text(state)
+    return string.format('%d %d %d', state.backlog, state.unit, state.last)
+  end
+
+  local function corrections()
+    -- A charge can only be given back in the units that it was taken in.
+    local function counts_in(rule, mark, state)
+      return mark.unit == rule.unit and mark.unit == state.unit
+    end
+
+    -- Gives back a place in a queue, whose later places are promised already: only the last may go.
+    local function leave_queue(rule, state, mark, cost)
+      local nobody_since = state.last == mark.at and state.backlog == mark.place
+      if counts_in(rule, mark, state) and nobody_since then
+        owe(rule, state, max(0, state.backlog - cost * rule.unit), state.last)
+        if level(rule, state) == 0 then
+          owe(rule, state, 0, 0)
+        end
+      end
+    end
+
+    -- Gives back what is still owed of a charge: what has drained since is nobody's to give.
+    local function refund(rule, state, mark, cost)
+      if rule.queue then
+        return leave_queue(rule, state, mark, cost)
+      end
+      if not counts_in(rule, mark, state) then
+        return
+      end
+      local level, now = level(rule, state)
+      local owed = max(0, mark.place - max(0, now - mark.at) * rule.drain)
+      local given = min(cost * rule.unit, owed)
+      if given > 0 then
+        owe(rule, state, max(0, level - given), now)
+      end
+    end
+
+    local function overcharge(rule, state, surplus)
+      local level, now = level(rule, state)
+      local most = 2 * rule.full
+      if level < most then
+        owe(rule, state, min(level + min(surplus, 2 * rule.capacity) * rule.unit, most), now)
+      end
+    end
+
+    return refund, overcharge
   end
 
   return {
-    rule = rule, load = load, peek = peek, commit = commit, refund = refund, overcharge = overcharge,
-    expires_at = expires_at, save = save,
+    rule = rule, fresh = fresh, parse = parse, peek = peek, commit = commit, expires_at = expires_at, text = text,
+    corrections = corrections,
   }
 end
 

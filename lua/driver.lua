@@ -1,110 +1,59 @@
 -- Reads the rules, does the operations one after another, writes each state once, and replies.
 
 local built = {}
-local function algorithm(name)
-  if not built[name] then
+for i = 1, argument() do
+  local name = argument()
+  local algorithm = built[name]
+  if not algorithm then
     if not algorithms[name] then
       error('tollgate: no algorithm ' .. tostring(name))
     end
-    built[name] = algorithms[name]()
+    algorithm = algorithms[name]()
+    built[name] = algorithm
   end
-  return built[name]
+  local rule = algorithm.rule()
+  rule.algorithm, rules[i] = algorithm, rule
 end
 
-local rules = {}
-for i = 1, number() do
-  local algorithm = algorithm(word())
-  rules[i] = algorithm.rule()
-  rules[i].algorithm = algorithm
-end
+local count = argument()
+local first = cursor
 
-local states = {}
-local function state_of(key, rule)
-  local state = states[key]
-  if not state then
-    local garbage
-    state, garbage = rule.algorithm.load(rule, KEYS[key])
-    state.garbage = state.garbage or garbage
-    states[key] = state
+-- An operation that fails among others fails alone: its charges say so, and where its words are at the reply's end.
+local failures = {}
+local function fail(tiers, charges, why)
+  failures[#failures + 1] = type(why) == 'table' and why.err or tostring(why)
+  for tier = tiers, tiers + 6 * (charges - 1), 6 do
+    reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = FAILED, #failures, 0, 0
+    reply[tier + 5], reply[tier + 6] = -1, -1
   end
-  return state
 end
 
-local reply = { now }
-local function report(verdict, at, place)
-  local n = #reply
-  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = verdict[1], verdict[2], verdict[3], verdict[4]
-  reply[n + 5], reply[n + 6] = at or -1, place or -1
-end
-
-local operations = {}
-
--- Peeks all, and only if all admit, commits all.
-function operations.acquire(charges)
-  local tiers, admitted = {}, true
-  for i = 1, charges do
-    local key, rule = number(), rules[number()]
-    local cost, shadow = number(), number() == 1
-    local state = state_of(key, rule)
-    local verdict = rule.algorithm.peek(rule, state, cost)
-    admitted = admitted and (shadow or verdict[1] == ADMITTED)
-    tiers[i] = { rule = rule, state = state, cost = cost, verdict = verdict }
-  end
-  for i = 1, charges do
-    local tier, at, place = tiers[i], nil, nil
-    local rule, state, verdict = tier.rule, tier.state, tier.verdict
-    if verdict[1] == ADMITTED then
-      if not admitted then
-        verdict = rule.algorithm.peek(rule, state, 0)
-      elseif tier.cost > 0 then
-        at, place = rule.algorithm.commit(rule, state, tier.cost)
-      end
+local WIDTH = { acquire = 4, settle = 7, reset = 2 }
+for _ = 1, count do
+  local name, charges = argument(), argument()
+  local run, from, tiers = operation(name), cursor, said
+  if count == 1 then
+    run(charges)
+  else
+    local done, why = pcall(run, charges)
+    if not done then
+      fail(tiers, charges, why)
+      cursor, said = from + WIDTH[name] * charges, tiers + 6 * charges
     end
-    report(verdict, at, place)
   end
 end
 
--- Corrects charges to their true cost.
-function operations.settle(charges)
-  for _ = 1, charges do
-    local key, rule = number(), rules[number()]
-    local cost, mark, to = number(), { at = number(), place = number(), unit = number() }, number()
-    local state = state_of(key, rule)
-    if to < cost then
-      rule.algorithm.refund(rule, state, mark, cost - to)
-    elseif to > cost then
-      rule.algorithm.overcharge(rule, state, to - cost)
-    end
-    report(rule.algorithm.peek(rule, state, 0))
-  end
-end
-
--- Forgets keys, whatever they hold.
-function operations.reset(charges)
-  for _ = 1, charges do
-    local key, rule = number(), rules[number()]
-    call('DEL', KEYS[key])
-    states[key] = nil
-    report(rule.algorithm.peek(rule, state_of(key, rule), 0))
-  end
-end
-
-for _ = 1, number() do
-  local name = word()
-  if not operations[name] then
-    error('tollgate: no operation ' .. tostring(name))
-  end
-  operations[name](number())
-end
-
+local unwritten
 for key, state in pairs(states) do
-  local rule = state.changed
-  if rule then
-    local expires_at = rule.algorithm.expires_at(rule, state)
-    if expires_at <= now then
-      call('DEL', KEYS[key])
+  if state.changed then
+    if count == 1 then
+      save(key, state)
     else
-      rule.algorithm.save(KEYS[key], state, expires_at)
+      local done, why = pcall(save, key, state)
+      if not done then
+        unwritten = unwritten or {}
+        unwritten[key] = why
+      end
     end
   end
   if state.garbage then
@@ -112,4 +61,25 @@ for key, state in pairs(states) do
   end
 end
 
+-- What was charged to a key that could not be written has not been charged.
+if unwritten then
+  cursor = first
+  local tiers = 1
+  for _ = 1, count do
+    local name, charges = argument(), argument()
+    local why
+    for i = 0, charges - 1 do
+      local charged = name == 'settle' or reply[tiers + 6 * i + 5] ~= -1
+      why = why or charged and unwritten[args[cursor + WIDTH[name] * i + 1]]
+    end
+    if why and reply[tiers + 1] ~= FAILED then
+      fail(tiers, charges, why)
+    end
+    cursor, tiers = cursor + WIDTH[name] * charges, tiers + 6 * charges
+  end
+end
+
+for _, failure in ipairs(failures) do
+  reply[#reply + 1] = failure
+end
 return reply

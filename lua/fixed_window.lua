@@ -2,21 +2,22 @@
 -- Rule: limit window anchored (1 or 0).
 
 function algorithms.fixed_window()
+  local floor, max = math.floor, math.max
+
   local function rule()
-    return { limit = number(), window = number(), anchored = number() == 1 }
+    return { limit = argument(), window = argument(), anchored = argument() == 1 }
   end
 
-  local function parse(text)
-    local start, count = match(text, '^(%d+) (%d+)$')
+  local function fresh()
+    return { start = 0, count = 0 }
+  end
+
+  local function parse(_, text)
+    local start, count = string.match(text, '^(%d+) (%d+)$')
     start, count = whole(start), whole(count)
     if start and count and count > 0 then
       return { start = start, count = count }
     end
-  end
-
-  local function load(_, key)
-    local state, garbage = load_string(key, parse)
-    return state or { start = 0, count = 0 }, garbage
   end
 
   -- The window in force, and the time by its own reckoning.
@@ -40,7 +41,7 @@ function algorithms.fixed_window()
     else
       count = count + cost
     end
-    return verdict(outcome, remaining(limit, count), wait, count == 0 and 0 or left)
+    return outcome, max(0, limit - count), wait, count == 0 and 0 or left
   end
 
   local function set(rule, state, start, count)
@@ -53,31 +54,35 @@ function algorithms.fixed_window()
     return now, start
   end
 
-  local function refund(rule, state, mark, cost)
-    local start, count = in_force(rule, state)
-    if count > 0 and start == mark.place then
-      set(rule, state, start, max(0, count - cost))
-    end
-  end
-
-  local function overcharge(rule, state, surplus)
-    local start, count = in_force(rule, state)
-    surplus = bounded_surplus(rule.limit, count, surplus)
-    if surplus > 0 then
-      set(rule, state, start, count + surplus)
-    end
-  end
-
   local function expires_at(rule, state)
     return state.count == 0 and 0 or state.start + rule.window
   end
 
-  local function save(key, state, expires_at)
-    save_string(key, format('%.0f %.0f', state.start, state.count), expires_at)
+  local function text(state)
+    return string.format('%d %d', state.start, state.count)
+  end
+
+  local function corrections()
+    local function refund(rule, state, mark, cost)
+      local start, count = in_force(rule, state)
+      if count > 0 and start == mark.place then
+        set(rule, state, start, max(0, count - cost))
+      end
+    end
+
+    local function overcharge(rule, state, surplus)
+      local start, count = in_force(rule, state)
+      surplus = bounded_surplus(rule.limit, count, surplus)
+      if surplus > 0 then
+        set(rule, state, start, count + surplus)
+      end
+    end
+
+    return refund, overcharge
   end
 
   return {
-    rule = rule, load = load, peek = peek, commit = commit, refund = refund, overcharge = overcharge,
-    expires_at = expires_at, save = save,
+    rule = rule, fresh = fresh, parse = parse, peek = peek, commit = commit, expires_at = expires_at, text = text,
+    corrections = corrections,
   }
 end

@@ -2,29 +2,33 @@
 -- State: newest, and the counts from there back. Rule: limit width buckets.
 
 function algorithms.sliding_counter()
+  local floor, max, format = math.floor, math.max, string.format
+
   local function rule()
-    return { limit = number(), width = number(), buckets = number() }
+    return { limit = argument(), width = argument(), buckets = argument() }
   end
 
-  local function load(rule, key)
-    local state, garbage = load_string(key, function(text)
-      local counts = {}
-      local newest = whole(match(text, '^(%d+) %d'))
-      if not newest or not find(text, '^[%d ]+%d$') or find(text, '  ', 1, true) then
+  local function fresh()
+    return { newest = 0, counts = {} }
+  end
+
+  local function parse(rule, text)
+    local newest, rest = string.match(text, '^(%d+) ([%d ]*%d)$')
+    newest = whole(newest)
+    if not newest or string.find(rest, '  ', 1, true) then
+      return nil
+    end
+    local counts = {}
+    for digits in string.gmatch(rest, '%d+') do
+      local count = whole(digits)
+      if not count then
         return nil
       end
-      for digits in string.gmatch(text, ' (%d+)') do
-        local count = whole(digits)
-        if not count then
-          return nil
-        end
-        counts[#counts + 1] = count
-      end
-      if #counts <= rule.buckets + 1 and counts[1] > 0 then
-        return { newest = newest, counts = counts }
-      end
-    end)
-    return state or { newest = 0, counts = {} }, garbage
+      counts[#counts + 1] = count
+    end
+    if #counts <= rule.buckets + 1 and counts[1] > 0 then
+      return { newest = newest, counts = counts }
+    end
   end
 
   -- The count `back` sub-windows before the one that is `age` after the newest.
@@ -48,11 +52,11 @@ function algorithms.sliding_counter()
     state.changed = rule
   end
 
-  -- Where now falls in a state: which sub-window, how many after its newest, and how far into it.
+  -- Where now falls in a state: in which sub-window, how many after its newest (its age), and how far into it.
   local function moment(rule, state)
     local now = max(now, state.newest * rule.width)
     local index = floor(now / rule.width)
-    return { index = index, age = index - state.newest, elapsed = now % rule.width }
+    return index, index - state.newest, now % rule.width
   end
 
   -- The sum of the sub-windows that are wholly inside.
@@ -69,9 +73,8 @@ function algorithms.sliding_counter()
     return floor(leaving * (rule.width - elapsed) / rule.width)
   end
 
-  local function used(rule, state, moment)
-    local leaving = count(state, moment.age, rule.buckets)
-    return full(rule, state, moment.age) + weighted(rule, leaving, moment.elapsed)
+  local function used(rule, state, age, elapsed)
+    return full(rule, state, age) + weighted(rule, count(state, age, rule.buckets), elapsed)
   end
 
   -- How far into a sub-window, from `start` on, the leaving one weighs no more than `room`; its width when never.
@@ -88,17 +91,17 @@ function algorithms.sliding_counter()
   end
 
   -- How long until no more than `allowance` is used, if nobody comes in between.
-  local function retry_after(rule, state, moment, allowance)
+  local function retry_after(rule, state, moment_age, moment_elapsed, allowance)
     local ahead = 0
     while true do
-      local age = moment.age + ahead
+      local age = moment_age + ahead
       local room = allowance - full(rule, state, age)
       if room >= 0 then
         local leaving = count(state, age, rule.buckets)
-        local start = ahead == 0 and moment.elapsed or 0
+        local start = ahead == 0 and moment_elapsed or 0
         local elapsed = shrinks_to(rule, room, leaving, start)
         if elapsed < rule.width then
-          return ahead * rule.width + elapsed - moment.elapsed
+          return ahead * rule.width + elapsed - moment_elapsed
         end
       end
       ahead = ahead + 1
@@ -107,74 +110,85 @@ function algorithms.sliding_counter()
 
   local function peek(rule, state, cost)
     local limit = rule.limit
-    local moment = moment(rule, state)
-    local used = used(rule, state, moment)
+    local _, age, elapsed = moment(rule, state)
+    local used = used(rule, state, age, elapsed)
     local ends = rule.buckets + 1
     if cost > 0 and cost <= limit and used <= limit - cost then
-      return verdict(ADMITTED, limit - cost - used, 0, ends * rule.width - moment.elapsed)
+      return ADMITTED, limit - cost - used, 0, ends * rule.width - elapsed
     end
     local reset_after = 0
-    if #state.counts > 0 and moment.age < ends then
-      reset_after = (ends - moment.age) * rule.width - moment.elapsed
+    if #state.counts > 0 and age < ends then
+      reset_after = (ends - age) * rule.width - elapsed
     end
     local outcome, wait = ADMITTED, 0
     if cost > limit then
       outcome = IMPOSSIBLE
     elseif cost > 0 then
-      outcome, wait = LIMITED, retry_after(rule, state, moment, limit - cost)
+      outcome, wait = LIMITED, retry_after(rule, state, age, elapsed, limit - cost)
     end
-    return verdict(outcome, remaining(limit, used), wait, reset_after)
+    return outcome, max(0, limit - used), wait, reset_after
   end
 
-  -- Counts `units` in the sub-window of this moment.
-  local function add(rule, state, moment, units)
-    local counts = {}
-    for back = 0, rule.buckets do
-      counts[back + 1] = count(state, moment.age, back)
+  -- Counts `units` in the sub-window of this index, which is `age` after the newest.
+  local function add(rule, state, index, age, units)
+    local counts = state.counts
+    if age > 0 or #counts == 0 then
+      counts = {}
+      for back = 0, rule.buckets do
+        counts[back + 1] = count(state, age, back)
+      end
+      state.newest, state.counts = index, counts
     end
     counts[1] = counts[1] + units
-    state.newest, state.counts = moment.index, counts
     trim(rule, state)
   end
 
   local function commit(rule, state, cost)
-    local moment = moment(rule, state)
-    add(rule, state, moment, cost)
-    return moment.index * rule.width + moment.elapsed, moment.index
-  end
-
-  local function refund(rule, state, mark, cost)
-    local tracked = moment(rule, state).index <= mark.place + rule.buckets
-    local position = state.newest - mark.place + 1
-    local count = state.counts[position]
-    if tracked and count and count > 0 then
-      state.counts[position] = max(0, count - cost)
-      trim(rule, state)
-    end
-  end
-
-  local function overcharge(rule, state, surplus)
-    local moment = moment(rule, state)
-    surplus = bounded_surplus(rule.limit, used(rule, state, moment), surplus)
-    if surplus > 0 then
-      add(rule, state, moment, surplus)
-    end
+    local index, age, elapsed = moment(rule, state)
+    add(rule, state, index, age, cost)
+    return index * rule.width + elapsed, index
   end
 
   local function expires_at(rule, state)
     return #state.counts == 0 and 0 or (state.newest + rule.buckets + 1) * rule.width
   end
 
-  local function save(key, state, expires_at)
-    local text = { format('%.0f', state.newest) }
-    for i, count in ipairs(state.counts) do
-      text[i + 1] = format('%.0f', count)
+  local function text(state)
+    local counts = state.counts
+    if #counts <= 2 then
+      return format(counts[2] and '%d %d %d' or '%d %d', state.newest, counts[1], counts[2])
     end
-    save_string(key, table.concat(text, ' '), expires_at)
+    local numbers = { format('%d', state.newest) }
+    for i, count in ipairs(counts) do
+      numbers[i + 1] = format('%d', count)
+    end
+    return table.concat(numbers, ' ')
+  end
+
+  local function corrections()
+    local function refund(rule, state, mark, cost)
+      local tracked = moment(rule, state) <= mark.place + rule.buckets
+      local position = state.newest - mark.place + 1
+      local count = state.counts[position]
+      if tracked and count and count > 0 then
+        state.counts[position] = max(0, count - cost)
+        trim(rule, state)
+      end
+    end
+
+    local function overcharge(rule, state, surplus)
+      local index, age, elapsed = moment(rule, state)
+      surplus = bounded_surplus(rule.limit, used(rule, state, age, elapsed), surplus)
+      if surplus > 0 then
+        add(rule, state, index, age, surplus)
+      end
+    end
+
+    return refund, overcharge
   end
 
   return {
-    rule = rule, load = load, peek = peek, commit = commit, refund = refund, overcharge = overcharge,
-    expires_at = expires_at, save = save,
+    rule = rule, fresh = fresh, parse = parse, peek = peek, commit = commit, expires_at = expires_at, text = text,
+    corrections = corrections,
   }
 end

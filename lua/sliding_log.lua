@@ -5,10 +5,15 @@
 -- `size`, how many of the oldest are `gone`, the `newest` that counts, and how many this call has `added` at that time.
 
 function algorithms.sliding_log()
-  local unpack = unpack or table.unpack
+  local floor, max, min, format = math.floor, math.max, math.min, string.format
 
   local function rule()
-    return { limit = number(), window = number() }
+    return { limit = argument(), window = argument() }
+  end
+
+  -- The time that an entry is, or nil: tonumber alone takes 'nan', '-1', '1e9' and '0x10'.
+  local function time_of(entry)
+    return whole(string.match(entry or '', '^%d+$'))
   end
 
   -- As if there were nothing in the list; `stale` remembers that there is.
@@ -22,7 +27,7 @@ function algorithms.sliding_log()
   -- the first, which are read together; beyond them it is a binary search, since nobody trims what a refusal leaves.
   local function gone(rule, state)
     local function is_gone(entry)
-      local time = whole(entry)
+      local time = time_of(entry)
       return time and time + rule.window <= state.now, time
     end
     local first = call('LRANGE', state.key, 0, 15)
@@ -54,7 +59,7 @@ function algorithms.sliding_log()
     elseif not newest then
       return state
     end
-    newest = whole(newest)
+    newest = time_of(newest)
     if not newest then
       return forget(state, true)
     elseif newest + rule.window <= now then
@@ -80,7 +85,7 @@ function algorithms.sliding_log()
     if index >= state.size then
       return state.newest
     end
-    return whole(call('LINDEX', state.key, index))
+    return time_of(call('LINDEX', state.key, index))
   end
 
   local function peek(rule, state, cost)
@@ -91,7 +96,7 @@ function algorithms.sliding_log()
     elseif cost > 0 then
       local used = count + cost
       if used <= limit then
-        return verdict(ADMITTED, limit - used, 0, rule.window)
+        return ADMITTED, limit - used, 0, rule.window
       end
       local leaves = entry(state, used - limit)
       if not leaves then
@@ -100,7 +105,7 @@ function algorithms.sliding_log()
       outcome, wait = LIMITED, leaves + rule.window - state.now
     end
     local reset_after = count > 0 and state.newest + rule.window - state.now or 0
-    return verdict(outcome, remaining(limit, count), wait, reset_after)
+    return outcome, max(0, limit - count), wait, reset_after
   end
 
   local function add(rule, state, units)
@@ -124,7 +129,7 @@ function algorithms.sliding_log()
     elseif state.gone > 0 then
       call('LTRIM', key, state.gone, -1)
     end
-    local time = format('%.0f', state.now)
+    local time = format('%d', state.now)
     while state.added > 0 do
       local times = {}
       for i = 1, min(state.added, 1000) do
@@ -138,32 +143,36 @@ function algorithms.sliding_log()
     call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, milliseconds)
   end
 
-  -- Which entries to remove is Redis's to find, so the list is brought up to date before and looked at again after.
-  local function refund(rule, state, mark, cost)
-    if cost == 0 or count(state) == 0 or mark.at + rule.window <= state.now then
-      return
-    end
-    if state.added > 0 then
-      save(state.key, state, expires_at(rule, state))
-    end
-    if call('LREM', state.key, cost, format('%.0f', mark.at)) > 0 then
-      if state.gone > 0 then
-        call('LTRIM', state.key, state.gone, -1)
+  local function corrections()
+    -- Which entries to remove is Redis's to find, so the list is brought up to date before and looked at again after.
+    local function refund(rule, state, mark, cost)
+      if cost == 0 or count(state) == 0 or mark.at + rule.window <= state.now then
+        return
       end
-      state.size, state.gone, state.newest, state.now, state.changed = 0, 0, nil, now, rule
-      look(rule, state)
+      if state.added > 0 then
+        save(state.key, state, expires_at(rule, state))
+      end
+      if call('LREM', state.key, cost, format('%d', mark.at)) > 0 then
+        if state.gone > 0 then
+          call('LTRIM', state.key, state.gone, -1)
+        end
+        state.size, state.gone, state.newest, state.now, state.changed = 0, 0, nil, now, rule
+        look(rule, state)
+      end
     end
-  end
 
-  local function overcharge(rule, state, surplus)
-    surplus = bounded_surplus(rule.limit, count(state), surplus)
-    if surplus > 0 then
-      add(rule, state, surplus)
+    local function overcharge(rule, state, surplus)
+      surplus = bounded_surplus(rule.limit, count(state), surplus)
+      if surplus > 0 then
+        add(rule, state, surplus)
+      end
     end
+
+    return refund, overcharge
   end
 
   return {
-    rule = rule, load = load, peek = peek, commit = commit, refund = refund, overcharge = overcharge,
-    expires_at = expires_at, save = save,
+    rule = rule, load = load, peek = peek, commit = commit, expires_at = expires_at, save = save,
+    corrections = corrections,
   }
 end

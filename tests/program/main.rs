@@ -11,12 +11,13 @@ use support::redis::RedisServer;
 use tollgate::RedisStore;
 use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     "prelude",
     "bucket",
     "fixed_window",
     "sliding_log",
     "sliding_counter",
+    "operations",
     "driver",
 ];
 

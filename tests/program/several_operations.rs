@@ -153,14 +153,14 @@ fn a_state_is_read_once_and_written_once_per_call() {
     let refused = "3 acquire 1 1 1 99 0  acquire 2 1 1 1 0 2 1 99 0  acquire 1 1 1 0 0";
     let taken_back = "2 acquire 1 1 1 2 0  settle 1 1 1 2 5000 200 100 0";
     for (rule, operations, expected) in [
-        ("token_bucket 10 100 1", many, "get 2 set 2"),
-        ("leaky_bucket 10 100 1 1 -1", many, "get 2 set 2"),
-        ("fixed_window 10 1000 0", many, "get 2 set 2"),
-        ("sliding_counter 10 1000 1", many, "get 2 set 2"),
-        ("sliding_log 10 1000", many, "lindex 2 pexpire 2 rpush 2"),
-        ("token_bucket 10 100 1", refused, "get 2"),
-        ("sliding_log 10 1000", refused, "lindex 2"),
-        ("token_bucket 10 100 1", taken_back, "del 1 get 1"),
+        ("token_bucket 10 100 1", many, "get 2 mget 1 set 2"),
+        ("leaky_bucket 10 100 1 1 -1", many, "get 2 mget 1 set 2"),
+        ("fixed_window 10 1000 0", many, "get 2 mget 1 set 2"),
+        ("sliding_counter 10 1000 1", many, "get 2 mget 1 set 2"),
+        ("sliding_log 10 1000", many, "lindex 2 mget 1 pexpire 2 rpush 2"),
+        ("token_bucket 10 100 1", refused, "get 2 mget 1"),
+        ("sliding_log 10 1000", refused, "lindex 2 mget 1"),
+        ("token_bucket 10 100 1", taken_back, "del 1 get 1 mget 1"),
     ] {
         command::<()>(redis, &["FLUSHALL"]);
         command::<()>(redis, &["CONFIG", "RESETSTAT"]);

@@ -1,0 +1,128 @@
+-- What can be done to limits: charge them, correct charges, forget them. The states that it takes are read first and
+-- written last, each once.
+
+local rules, states = {}, {}
+
+-- What is under the keys, read together where there are several. A key of another type reads like one that is not there.
+local texts = {}
+if #KEYS > 1 then
+  for first = 1, #KEYS, 1000 do
+    local together = call('MGET', unpack(KEYS, first, math.min(first + 999, #KEYS)))
+    for i, text in ipairs(together) do
+      texts[first + i - 1] = text
+    end
+  end
+end
+
+local function load(key, rule)
+  local algorithm = rule.algorithm
+  local state, text, garbage
+  if algorithm.load then
+    state = algorithm.load(rule, KEYS[key])
+  else
+    text = texts[key]
+    if not text then
+      text, garbage = read('GET', KEYS[key])
+    end
+    state = text and algorithm.parse(rule, text)
+    if not state then
+      state = algorithm.fresh()
+      state.garbage = garbage or text
+    end
+  end
+  states[key] = state
+  return state
+end
+
+local function save(key, state)
+  local rule = state.changed
+  local algorithm, expires_at = rule.algorithm, rule.algorithm.expires_at(rule, state)
+  if expires_at <= now then
+    call('DEL', KEYS[key])
+  elseif algorithm.save then
+    algorithm.save(KEYS[key], state, expires_at)
+  else
+    call('SET', KEYS[key], algorithm.text(state), lifetime(expires_at))
+  end
+end
+
+-- Six numbers per charge, after the time.
+local reply, said = { now }, 1
+
+-- Peeks all, and only if all admit, commits all.
+local function acquire(charges)
+  local from, first, admitted = cursor, said, true
+  for _ = 1, charges do
+    local key, rule, cost, shadow = args[cursor + 1], rules[args[cursor + 2]], args[cursor + 3], args[cursor + 4]
+    cursor = cursor + 4
+    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, states[key] or load(key, rule), cost)
+    reply[said + 1], reply[said + 2], reply[said + 3], reply[said + 4] = outcome, remaining, wait, reset_after
+    reply[said + 5], reply[said + 6] = -1, -1
+    said = said + 6
+    admitted = admitted and (outcome == ADMITTED or shadow == 1)
+  end
+  local tier = first
+  for at = from, cursor - 4, 4 do
+    local key, rule, cost = args[at + 1], rules[args[at + 2]], args[at + 3]
+    if reply[tier + 1] == ADMITTED then
+      if not admitted then
+        reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = rule.algorithm.peek(rule, states[key], 0)
+      elseif cost > 0 then
+        reply[tier + 5], reply[tier + 6] = rule.algorithm.commit(rule, states[key], cost)
+      end
+    end
+    tier = tier + 6
+  end
+end
+
+-- The other operations, and what is seldom needed of them.
+local function others()
+  local function report(rule, state)
+    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0)
+    for i, number in ipairs({ outcome, remaining, wait, reset_after, -1, -1 }) do
+      reply[said + i] = number
+    end
+    said = said + 6
+  end
+
+  -- Corrects charges to their true cost.
+  local function settle(charges)
+    for _ = 1, charges do
+      local key, rule, cost = argument(), rules[argument()], argument()
+      local mark, to = { at = argument(), place = argument(), unit = argument() }, argument()
+      local state, algorithm = states[key] or load(key, rule), rule.algorithm
+      if not algorithm.refund then
+        algorithm.refund, algorithm.overcharge = algorithm.corrections()
+      end
+      if to < cost then
+        algorithm.refund(rule, state, mark, cost - to)
+      elseif to > cost then
+        algorithm.overcharge(rule, state, to - cost)
+      end
+      report(rule, state)
+    end
+  end
+
+  -- Forgets keys, whatever they hold.
+  local function reset(charges)
+    for _ = 1, charges do
+      local key, rule = argument(), rules[argument()]
+      call('DEL', KEYS[key])
+      texts[key] = nil
+      report(rule, load(key, rule))
+    end
+  end
+
+  return settle, reset
+end
+
+local operations = { acquire = acquire }
+local function operation(name)
+  if not operations[name] then
+    operations.settle, operations.reset = others()
+    if not operations[name] then
+      error('tollgate: no operation ' .. tostring(name))
+    end
+  end
+  return operations[name]
+end

@@ -54,7 +54,8 @@ impl Charge {
         Self { listed: false, ..self }
     }
 
-    fn counts_as(&self, other: &Self) -> bool {
+    /// Whether both are charged to one key under one limit.
+    pub(crate) fn counts_as(&self, other: &Self) -> bool {
         self.key == other.key && self.limit.counts_as(&other.limit)
     }
 }

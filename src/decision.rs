@@ -94,6 +94,20 @@ impl Decision {
         self
     }
 
+    /// The same, said again when so much time has gone by.
+    #[cfg(feature = "redis")]
+    pub(crate) fn repeated_after(&self, gone: Micros) -> Self {
+        let mut decision = self.clone();
+        decision.now += gone;
+        for Tier { verdict, .. } in &mut decision.tiers {
+            verdict.reset_after = verdict.reset_after.saturating_sub(gone);
+            if let Outcome::Limited { retry_after } = &mut verdict.outcome {
+                *retry_after = retry_after.saturating_sub(gone).max(1);
+            }
+        }
+        decision
+    }
+
     /// Whether the request may pass: every tier that is not a shadow admits it.
     pub fn admits(&self) -> bool {
         self.tiers.iter().all(Tier::lets_pass)

@@ -91,7 +91,7 @@ mod verdict;
 #[cfg(feature = "axum")]
 pub use self::extract::Route;
 #[cfg(feature = "redis")]
-pub use self::store::{RedisStore, RedisStoreBuilder, StoreError};
+pub use self::store::{RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
     algorithm::{Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, State, TokenBucket},
     charge::{Charge, Charges, DuplicateKey},

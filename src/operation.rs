@@ -23,6 +23,12 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// What is left where one has been taken from.
+    #[cfg(feature = "redis")]
+    pub(crate) fn nothing() -> Self {
+        Self::Acquire(Charges::new())
+    }
+
     /// The charges it is about, in order.
     pub(crate) fn charges(&self) -> impl Iterator<Item = &Charge> {
         let (charges, charged) = match self {
@@ -33,6 +39,7 @@ impl Operation {
     }
 
     /// The same, for whoever tells what came of them.
+    #[cfg(feature = "redis")]
     pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
         let (charges, charged) = match self {
             Self::Acquire(charges) | Self::Reset(charges) => (Some(charges.into_each()), None),

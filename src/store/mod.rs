@@ -12,7 +12,7 @@ use std::error::Error;
 
 pub use self::memory::{MemoryStore, MemoryStoreBuilder};
 #[cfg(feature = "redis")]
-pub use self::redis::{RedisStore, RedisStoreBuilder, StoreError};
+pub use self::redis::{RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 use crate::{clock::Clock, decision::Decision, operation::Operation};
 
 /// Keeps what has been used, and decides. It is sealed: what a store must be told of a charge may still grow.

@@ -1,6 +1,6 @@
 //! Connections that are lost: replaced, and nothing is charged twice.
 
-use std::task::Poll;
+use std::{pin::Pin, task::Poll};
 
 use tokio::runtime;
 use tollgate::{RedisStore, Store, StoreError};
@@ -92,7 +92,7 @@ fn a_store_outlives_a_runtime_that_ended_while_it_was_connecting() {
             // Polled once, which begins to connect, and then let go of.
             let begun = std::future::poll_fn(|context| {
                 let mut call = store.apply(acquire());
-                Poll::Ready(call.as_mut().poll(context))
+                Poll::Ready(Pin::new(&mut call).poll(context))
             });
             assert!(begun.await.is_pending());
         }

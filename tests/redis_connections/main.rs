@@ -57,7 +57,7 @@ fn calls(redis: &mut Connection, command: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_is_one_evalsha_and_nothing_else() {
+async fn a_request_alone_is_one_evalsha_and_those_that_wait_share_one() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = builder(&server).build().unwrap();
@@ -68,12 +68,21 @@ async fn a_request_is_one_evalsha_and_nothing_else() {
         store.apply(acquire()).await.unwrap();
         assert_eq!(calls(redis, "evalsha"), n);
     }
-    let mut requests: JoinSet<_> = (0..200).map(|_| store.apply(acquire())).collect();
+    // While a call is in flight on every lane, those that come wait, and leave by 128 charges at most.
+    ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    let mut requests = JoinSet::new();
+    for asked in [LANES, 200] {
+        (0..asked).for_each(|_| _ = requests.spawn(store.apply(acquire())));
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+    ask::<()>(redis, "CLIENT UNPAUSE");
     while let Some(decision) = requests.join_next().await {
         assert!(decision.unwrap().unwrap().admits());
     }
-    assert_eq!(calls(redis, "evalsha"), 250);
-    assert_eq!(charged(redis), LANES as u64 + 250);
+    assert_eq!(calls(redis, "evalsha"), 50 + LANES as u64 + 2);
+    assert_eq!(charged(redis), LANES as u64 + 50 + LANES as u64 + 200);
     for never in ["ping", "unwatch", "script|load", "eval", "select", "auth", "hello"] {
         assert_eq!(calls(redis, never), 0, "{never}");
     }

@@ -25,7 +25,7 @@ impl AnyStore {
 
     /// Deaf to what time it is told.
     pub fn redis_on_its_own_clock(server: &RedisServer) -> Self {
-        Self::Redis(server.store().build().unwrap(), None)
+        Self::Redis(server.store().repeat_refusals(false).build().unwrap(), None)
     }
 
     pub fn name(&self) -> &'static str {

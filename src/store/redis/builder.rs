@@ -7,7 +7,7 @@ use deadpool_redis::{
     redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError},
 };
 
-use super::{RedisStore, Shared, call::Prefix, error::StoreError, lanes::Lanes};
+use super::{RedisStore, Shared, call::Prefix, denied::Denied, error::StoreError, lanes::Lanes, queue::Queue};
 use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid};
 
 /// How long a connection may take to be made. Requests wait no longer than their deadline for it.
@@ -43,6 +43,7 @@ pub struct RedisStoreBuilder {
     pool_size: usize,
     prefix: String,
     deadline: Duration,
+    repeat_refusals: bool,
     clock: Option<Clock>,
 }
 
@@ -62,6 +63,7 @@ impl RedisStoreBuilder {
             pool_size: 2,
             prefix: "rate_limit".into(),
             deadline: Duration::from_millis(100),
+            repeat_refusals: true,
             clock: None,
         }
     }
@@ -137,8 +139,17 @@ impl RedisStoreBuilder {
         self
     }
 
+    /// Whether to refuse a spent key again without asking Redis, which is the default: until it may have something
+    /// again, and for a second at most. So an attack on a key costs Redis next to nothing, and what another node gives
+    /// back shows within a second. Of the other tiers of such a request, the last that Redis said is repeated.
+    #[must_use]
+    pub fn repeat_refusals(mut self, repeat_refusals: bool) -> Self {
+        self.repeat_refusals = repeat_refusals;
+        self
+    }
+
     /// Names the time of every call by this clock, instead of leaving it to Redis. For tests: nodes whose clocks
-    /// differ do not agree on a limit, and Redis then keeps keys for an hour at least.
+    /// differ do not agree on a limit, Redis then keeps keys for an hour at least, and no refusal is repeated.
     #[must_use]
     pub fn clock(mut self, clock: impl Into<Clock>) -> Self {
         self.clock = Some(clock.into());
@@ -160,6 +171,8 @@ impl RedisStoreBuilder {
             .expect("a pool without timeouts needs nothing that could be missing");
         Ok(RedisStore(Arc::new(Shared {
             lanes: Lanes::new(address, pool, self.pool_size),
+            queue: Queue::default(),
+            denied: (self.repeat_refusals && self.clock.is_none()).then(Denied::default),
             prefix: Prefix(self.prefix.into()),
             deadline: self.deadline,
             named_time: self.clock.is_some(),
@@ -266,6 +279,7 @@ impl fmt::Debug for RedisStoreBuilder {
             .field("pool_size", &self.pool_size)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)
+            .field("repeat_refusals", &self.repeat_refusals)
             .field("clock", &self.clock)
             .finish_non_exhaustive()
     }

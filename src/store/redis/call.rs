@@ -1,8 +1,12 @@
-//! An operation as a command: what lua/README.md documents, written out.
+//! Operations as a command: what lua/README.md documents, written out.
 
-use deadpool_redis::redis::{Cmd, cmd};
+use std::hash::BuildHasher;
 
-use super::program;
+use deadpool_redis::redis::{Arg, Cmd};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use super::{packed::Packed, program};
 use crate::{
     algorithm::{Mark, Rule},
     charge::Charge,
@@ -17,13 +21,19 @@ use crate::{
 pub(super) struct Prefix(pub(super) Box<str>);
 
 impl Prefix {
-    /// The key in Redis of what a charge counts.
-    pub(super) fn key(&self, charge: &Charge) -> String {
+    /// Writes the key in Redis of what a charge counts.
+    fn write_key(&self, charge: &Charge, key: &mut String) {
         let (limit, identity) = (&charge.limit, charge.key.as_str());
-        match looks_anchored(limit.rule(), identity) {
-            true => [&*self.0, limit.shape(), "aligned", identity].join(":"),
-            false => [&*self.0, limit.shape(), identity].join(":"),
-        }
+        let aligned = looks_anchored(limit.rule(), identity);
+        let pieces = [
+            &*self.0,
+            ":",
+            limit.shape(),
+            if aligned { ":aligned:" } else { ":" },
+            identity,
+        ];
+        key.clear();
+        pieces.iter().for_each(|piece| key.push_str(piece));
     }
 }
 
@@ -33,85 +43,154 @@ fn looks_anchored(rule: &Rule, identity: &str) -> bool {
     aligned && ["anchored:", "aligned:"].iter().any(|word| identity.starts_with(word))
 }
 
-/// The EVALSHA of an operation, at a named time or, without one, on Redis's own clock.
-pub(super) fn encode(operation: &Operation, prefix: &Prefix, now: Option<Micros>) -> Cmd {
-    let mut command = cmd("EVALSHA");
-    command.arg(program::sha()).arg(operation.charges().count());
-    for charge in operation.charges() {
-        command.arg(prefix.key(charge));
-    }
+/// The EVALSHA of several operations, at a named time or, without one, on Redis's own clock.
+pub(super) fn encode<'a>(
+    operations: impl ExactSizeIterator<Item = &'a Operation>,
+    prefix: &Prefix,
+    now: Option<Micros>,
+) -> Cmd {
+    let count = operations.len() as u64;
+    let mut call = Call::default();
+    operations.for_each(|operation| call.operation(operation));
+    let Call {
+        keys,
+        rules,
+        packed_rules,
+        packed_operations,
+        ..
+    } = call;
+    let mut arguments = Packed::default();
     match now {
-        Some(now) => command.arg(now),
-        None => command.arg("*"),
+        Some(now) => arguments.number(now),
+        None => arguments.word("*"),
     };
-    command.arg(operation.charges().count());
-    for charge in operation.charges() {
-        rule(&mut command, charge.limit.rule());
+    arguments.number(rules.len() as u64).append(&packed_rules);
+    arguments.number(count).append(&packed_operations);
+
+    let mut command = Cmd::with_capacity(4 + keys.len(), 128 + 96 * keys.len());
+    command.arg("EVALSHA").arg(program::sha()).arg(keys.len());
+    let mut key = String::new();
+    for charge in keys {
+        prefix.write_key(charge, &mut key);
+        command.arg(&key);
     }
-    command.arg(1);
-    match operation {
-        Operation::Acquire(charges) => acquire(&mut command, charges.as_slice()),
-        Operation::Refund(receipt) => settle(&mut command, receipt, |_| 0),
-        Operation::Settle(receipt) => settle(&mut command, receipt, |charged| charged.to),
-        Operation::Reset(charges) => {
-            command.arg("reset").arg(charges.as_slice().len());
-            for index in 1..=charges.as_slice().len() {
-                command.arg(index).arg(index);
-            }
-        }
-    }
+    command.arg(arguments.finish());
     command
 }
 
-fn rule(command: &mut Cmd, rule: &Rule) {
-    command.arg(rule.name());
+/// The key that a call knows by this number.
+pub(super) fn key(command: &Cmd, number: u64) -> Option<String> {
+    match command.args_iter().nth(2 + usize::try_from(number).ok()?) {
+        Some(Arg::Simple(key)) if number > 0 => Some(String::from_utf8_lossy(key).into_owned()),
+        _ => None,
+    }
+}
+
+/// What a call is made of. Operations refer to keys and rules by number, so that each of them travels once.
+#[derive(Default)]
+struct Call<'a> {
+    keys: Vec<&'a Charge>,
+    numbers: HashTable<u32>,
+    hasher: RandomState,
+    rules: Vec<&'a Rule>,
+    packed_rules: Packed,
+    packed_operations: Packed,
+}
+
+impl<'a> Call<'a> {
+    fn operation(&mut self, operation: &'a Operation) {
+        match operation {
+            Operation::Acquire(charges) => {
+                self.packed_operations.word("acquire").number(charges.len() as u64);
+                for charge in charges.as_slice() {
+                    self.charge(charge).number(charge.cost).number(charge.shadow);
+                }
+            }
+            Operation::Refund(receipt) => self.settle(receipt, |_| 0),
+            Operation::Settle(receipt) => self.settle(receipt, |charged| charged.to),
+            Operation::Reset(charges) => {
+                self.packed_operations.word("reset").number(charges.len() as u64);
+                for charge in charges.as_slice() {
+                    self.charge(charge);
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, receipt: &'a Receipt, to: fn(&Charged) -> Cost) {
+        let charged = receipt.charged();
+        self.packed_operations.word("settle").number(charged.len() as u64);
+        for charged in charged {
+            let Mark { at, place, unit } = charged.mark;
+            let packed = self.charge(&charged.charge).number(charged.charge.cost);
+            packed.number(at).number(place).number(unit).number(to(charged));
+        }
+    }
+
+    /// A charge's key and rule, by their numbers.
+    fn charge(&mut self, charge: &'a Charge) -> &mut Packed {
+        let (key, rule) = (self.key(charge), self.rule(charge.limit.rule()));
+        self.packed_operations.number(key).number(rule)
+    }
+
+    fn key(&mut self, charge: &'a Charge) -> u32 {
+        let (keys, hasher) = (&self.keys, &self.hasher);
+        let hash = |charge: &Charge| hasher.hash_one((charge.limit.shape_hash(), charge.key.as_str()));
+        let charge_of = |number: u32| keys[number as usize - 1];
+        let known = self
+            .numbers
+            .find(hash(charge), |&number| charge_of(number).counts_as(charge));
+        if let Some(&number) = known {
+            return number;
+        }
+        let number = keys.len() as u32 + 1;
+        self.numbers
+            .insert_unique(hash(charge), number, |&number| hash(charge_of(number)));
+        self.keys.push(charge);
+        number
+    }
+
+    fn rule(&mut self, rule: &'a Rule) -> u32 {
+        let known = self.rules.iter().position(|&known| known == rule);
+        let index = known.unwrap_or_else(|| {
+            self.rules.push(rule);
+            pack_rule(&mut self.packed_rules, rule);
+            self.rules.len() - 1
+        });
+        index as u32 + 1
+    }
+}
+
+fn pack_rule(packed: &mut Packed, rule: &Rule) {
+    packed.word(rule.name());
     match rule {
         Rule::TokenBucket(rule) => {
-            command
-                .arg(rule.bucket.capacity)
-                .arg(rule.bucket.unit)
-                .arg(rule.bucket.drain);
+            packed
+                .number(rule.bucket.capacity)
+                .number(rule.bucket.unit)
+                .number(rule.bucket.drain);
         }
         Rule::LeakyBucket(rule) => {
-            command
-                .arg(rule.bucket.capacity)
-                .arg(rule.bucket.unit)
-                .arg(rule.bucket.drain);
-            command
-                .arg(u8::from(rule.queue))
-                .arg(rule.max_wait.map_or(-1, Micros::cast_signed));
+            packed
+                .number(rule.bucket.capacity)
+                .number(rule.bucket.unit)
+                .number(rule.bucket.drain);
+            packed.number(rule.queue).number_or_none(rule.max_wait);
         }
         Rule::FixedWindow(rule) => {
-            command
-                .arg(rule.quota.limit())
-                .arg(rule.quota.window_micros())
-                .arg(u8::from(rule.anchored));
+            packed
+                .number(rule.quota.limit())
+                .number(rule.quota.window_micros())
+                .number(rule.anchored);
         }
         Rule::SlidingLog(rule) => {
-            command.arg(rule.quota.limit()).arg(rule.quota.window_micros());
+            packed.number(rule.quota.limit()).number(rule.quota.window_micros());
         }
         Rule::SlidingCounter(rule) => {
-            command.arg(rule.quota.limit()).arg(rule.width).arg(rule.buckets);
+            packed
+                .number(rule.quota.limit())
+                .number(rule.width)
+                .number(rule.buckets);
         }
-    }
-}
-
-fn acquire(command: &mut Cmd, charges: &[Charge]) {
-    command.arg("acquire").arg(charges.len());
-    for (index, charge) in (1..).zip(charges) {
-        command
-            .arg(index)
-            .arg(index)
-            .arg(charge.cost)
-            .arg(u8::from(charge.shadow));
-    }
-}
-
-fn settle(command: &mut Cmd, receipt: &Receipt, to: fn(&Charged) -> Cost) {
-    command.arg("settle").arg(receipt.charged().len());
-    for (index, charged) in (1..).zip(receipt.charged()) {
-        let Mark { at, place, unit } = charged.mark;
-        command.arg(index).arg(index).arg(charged.charge.cost);
-        command.arg(at).arg(place).arg(unit).arg(to(charged));
     }
 }

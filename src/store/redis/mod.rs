@@ -1,21 +1,36 @@
 //! The store that many processes share: one Lua program, run atomically, on Redis's own clock.
 //!
-//! An operation becomes one EVALSHA (`call`), travels over a connection that is shared and never checked out per
-//! request (`lanes`, each a `lane`), runs the program that is assembled from `lua/` (`program`), and its reply becomes a
-//! [`Decision`] (`reply`).
+//! A request's way (`future`): if its key is known to be spent, it is told so at once (`denied`). Else it waits while
+//! calls are in flight (`queue`), and leaves with those who wait beside it (`batch`, `send`) as one EVALSHA (`call`,
+//! `packed`), over a connection that is shared and never checked out per request (`lanes`, each a `lane`). Redis runs
+//! the program that is assembled from `lua/` (`program`), and its reply becomes their decisions (`reply`).
 
+mod batch;
 mod builder;
 mod call;
+mod denied;
 mod error;
+mod future;
 mod lane;
 mod lanes;
+mod packed;
 mod program;
+mod queue;
 mod reply;
+mod send;
 
-use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
-pub use self::{builder::RedisStoreBuilder, error::StoreError};
-use self::{call::Prefix, lanes::Lanes};
+use tokio::time::timeout;
+
+use self::{
+    batch::Batch,
+    call::Prefix,
+    denied::Denied,
+    lanes::Lanes,
+    queue::{Queue, Request},
+};
+pub use self::{builder::RedisStoreBuilder, error::StoreError, future::RedisDecision};
 use super::Store;
 use crate::{
     algorithm::{Algorithm, FixedWindow, SlidingLog},
@@ -57,6 +72,9 @@ pub struct RedisStore(Arc<Shared>);
 
 struct Shared {
     lanes: Lanes,
+    queue: Queue,
+    /// Unless refusals are not to be repeated, as on a clock that does not go with the time.
+    denied: Option<Denied>,
     prefix: Prefix,
     deadline: Duration,
     clock: Clock,
@@ -81,7 +99,7 @@ impl RedisStore {
     /// Charges limits of its own, corrects the charge and forgets it, so that whatever would fail later fails now, in
     /// clear words.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.0.lanes.run(program::load(), PATIENCE).await?;
+        self.load().await?;
         let mut charges = Charges::new();
         // Between them, a string and a list need every command that the program knows.
         for rule in [FixedWindow::new(CHECK).rule(), SlidingLog::new(CHECK).rule()] {
@@ -89,34 +107,40 @@ impl RedisStore {
             let charge = Charge::new(limit, Key::new("check")).cost(2);
             charges.push(charge).expect("two algorithms never share a key");
         }
-        let mut decision = self.decide(Operation::Acquire(charges.clone()), PATIENCE).await?;
+        let mut decision = self.ask(Operation::Acquire(charges.clone())).await?;
         if let Some(receipt) = decision.take_receipt() {
-            self.decide(Operation::Settle(receipt.settled(1)), PATIENCE).await?;
+            self.ask(Operation::Settle(receipt.settled(1))).await?;
         }
-        self.decide(Operation::Reset(charges), PATIENCE).await?;
+        self.ask(Operation::Reset(charges)).await?;
         Ok(())
     }
 
-    async fn decide(&self, operation: Operation, deadline: Duration) -> Result<Decision, StoreError> {
-        let shared = &*self.0;
-        if operation.charges().next().is_none() {
-            return Ok(Decision::exempt(shared.clock.now()));
-        }
-        let now = shared.named_time.then(|| shared.clock.now());
-        let command = call::encode(&operation, &shared.prefix, now);
-        let (answer, line) = shared.lanes.run(command, deadline).await?;
-        // An answer that makes no sense may be another call's: the line is out of step.
-        reply::decode(answer, operation, &shared.prefix).inspect_err(|_| line.retire())
+    async fn load(&self) -> Result<(), StoreError> {
+        let address = self.0.lanes.address();
+        let loaded = timeout(PATIENCE, async {
+            let mut line = self.0.lanes.line().await?;
+            let loaded = program::load().query_async::<()>(&mut line.connection).await;
+            loaded.map_err(|error| StoreError::after_sending(address, error))
+        });
+        loaded
+            .await
+            .unwrap_or_else(|_| Err(StoreError::late(address, PATIENCE, true)))
+    }
+
+    /// Asks with more patience than a request has, and alone.
+    async fn ask(&self, operation: Operation) -> Result<Decision, StoreError> {
+        let (request, answer) = Request::new(operation, PATIENCE);
+        send::send(&self.0, Batch::new(vec![request], self.0.lanes.address(), PATIENCE)).await;
+        answer.await.expect("who is in a batch is answered")
     }
 }
 
 impl Store for RedisStore {
     type Error = StoreError;
-    type Future = Pin<Box<dyn Future<Output = Result<Decision, StoreError>> + Send>>;
+    type Future = RedisDecision;
 
-    fn apply(&self, operation: Operation) -> Self::Future {
-        let store = self.clone();
-        Box::pin(async move { store.decide(operation, store.0.deadline).await })
+    fn apply(&self, operation: Operation) -> RedisDecision {
+        RedisDecision::new(Arc::clone(&self.0), operation)
     }
 
     fn clock(&self) -> &Clock {

@@ -1,0 +1,178 @@
+//! Keys that have nothing left, as far as this node has been told.
+//!
+//! Whoever asks for a spent key again is told again, without asking Redis: an attack on it costs next to nothing. What
+//! was said is repeated until the key may have something again, and for a second at most, since another node may have
+//! given something back. Redis is asked again a little before that is over rather than after: the time counts from when
+//! the call was sent, but what clients are told to wait counts from when its answer came.
+
+use std::{
+    hash::BuildHasher,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use foldhash::quality::RandomState;
+use hashbrown::{HashTable, hash_table::Entry};
+use tokio::time::Instant;
+
+use crate::{
+    charge::{Charge, Charges},
+    decision::{Decision, Tier},
+    time::{Micros, micros},
+    verdict::Outcome,
+};
+
+/// The longest a refusal is repeated.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The most refusals that are kept.
+const MOST: usize = 10_000;
+
+#[derive(Default)]
+pub(super) struct Denied {
+    hasher: RandomState,
+    /// How many there are, so that nobody waits for a lock to see that there is none.
+    count: AtomicUsize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    refusals: HashTable<Refusal>,
+    /// When something was last given back. What was sent before is not kept: it may have been refused before that.
+    given_back: Option<Instant>,
+}
+
+struct Refusal {
+    decision: Decision,
+    /// The tier that has nothing left for the longest.
+    spent: usize,
+    received: Instant,
+    until: Instant,
+}
+
+impl Refusal {
+    /// Of a decision that refuses and promises a time.
+    fn new(decision: &Decision, sent: Instant, received: Instant) -> Option<Self> {
+        let retry_after = decision.retry_after()?;
+        let spent = decision.tiers().iter().position(|tier| {
+            let promised = tier.verdict().retry_after();
+            !tier.is_shadow() && promised == Some(retry_after)
+        })?;
+        Some(Self {
+            decision: decision.clone(),
+            spent,
+            received,
+            until: sent + retry_after.min(LONGEST),
+        })
+    }
+
+    fn charge(&self) -> &Charge {
+        &self.decision.tiers()[self.spent].charge
+    }
+
+    /// Whether these charges would be refused as well: the same tiers on the same terms, and of what refused, at least
+    /// as much, unless that can never be had.
+    fn speaks_of(&self, charges: &Charges) -> bool {
+        let same = |(tier, charge): (&Tier, &Charge)| {
+            let asked = &tier.charge;
+            let costs = match tier.verdict().outcome() {
+                Outcome::Limited { .. } => asked.cost..=charge.limit.rule().capacity(),
+                Outcome::Admitted { .. } | Outcome::Impossible => asked.cost..=asked.cost,
+            };
+            costs.contains(&charge.cost)
+                && (charge.shadow, charge.listed) == (asked.shadow, asked.listed)
+                && charge.limit == asked.limit
+                && charge.key == asked.key
+        };
+        let tiers = self.decision.tiers();
+        tiers.len() == charges.len() && tiers.iter().zip(charges.as_slice()).all(same)
+    }
+
+    fn repeat(&self, now: Instant) -> Decision {
+        self.decision
+            .repeated_after(gone(now.saturating_duration_since(self.received)))
+    }
+}
+
+/// Whole microseconds that have gone by: a client is never told to come back too early.
+fn gone(span: Duration) -> Micros {
+    micros(span).saturating_sub(1)
+}
+
+impl Denied {
+    /// What has been said of these charges, if it still holds.
+    pub(super) fn repeat(&self, charges: &Charges) -> Option<Decision> {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let now = Instant::now();
+        let mut kept = self.kept();
+        charges.as_slice().iter().find_map(|charge| {
+            let place = kept
+                .refusals
+                .find_entry(self.hash(charge), |refusal| refusal.charge().counts_as(charge));
+            let place = place.ok()?;
+            if place.get().until <= now {
+                place.remove();
+                self.count.store(kept.refusals.len(), Ordering::Relaxed);
+                return None;
+            }
+            let refusal = place.get();
+            refusal.speaks_of(charges).then(|| refusal.repeat(now))
+        })
+    }
+
+    /// Keeps a refusal that came in answer to a call of that time.
+    pub(super) fn remember(&self, decision: &Decision, sent: Instant, received: Instant) {
+        let refusal = match decision.admits() {
+            true => return,
+            false => Refusal::new(decision, sent, received),
+        };
+        let Some(refusal) = refusal.filter(|refusal| refusal.until > received) else {
+            return;
+        };
+        let mut kept = self.kept();
+        if kept.given_back.is_some_and(|given_back| sent <= given_back) {
+            return;
+        }
+        if kept.refusals.len() >= MOST {
+            kept.refusals.retain(|refusal| refusal.until > received);
+        }
+        let full = kept.refusals.len() >= MOST;
+        let hash = self.hash(refusal.charge());
+        let place = kept.refusals.entry(
+            hash,
+            |known| known.charge().counts_as(refusal.charge()),
+            |known| self.hash(known.charge()),
+        );
+        match place {
+            Entry::Occupied(mut known) => *known.get_mut() = refusal,
+            Entry::Vacant(_) if full => {}
+            Entry::Vacant(place) => {
+                place.insert(refusal);
+            }
+        }
+        self.count.store(kept.refusals.len(), Ordering::Relaxed);
+    }
+
+    /// Forgets everything: something was given back, or may have been. What refusals say of other keys would be wrong too,
+    /// and to ask once more costs little.
+    pub(super) fn forget(&self, now: Instant) {
+        let mut kept = self.kept();
+        kept.given_back = Some(now);
+        kept.refusals.clear();
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    fn hash(&self, charge: &Charge) -> u64 {
+        self.hasher.hash_one((charge.limit.shape_hash(), charge.key.as_str()))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

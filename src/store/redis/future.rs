@@ -1,0 +1,95 @@
+//! The decision to come.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use deadpool_redis::redis::{ErrorKind, RedisError};
+use tokio::{runtime::Handle, sync::oneshot};
+
+use super::{
+    Shared,
+    error::StoreError,
+    queue::{Answer, Request},
+    send,
+};
+use crate::{decision::Decision, operation::Operation};
+
+/// The future of a [`RedisStore`](crate::RedisStore)'s decision. Nothing is sent before it is first polled.
+#[must_use = "futures do nothing unless polled"]
+pub struct RedisDecision {
+    shared: Arc<Shared>,
+    question: Option<Operation>,
+    answer: Option<oneshot::Receiver<Answer>>,
+}
+
+impl RedisDecision {
+    pub(super) fn new(shared: Arc<Shared>, operation: Operation) -> Self {
+        Self {
+            shared,
+            question: Some(operation),
+            answer: None,
+        }
+    }
+
+    /// What can be said without asking Redis.
+    fn known(&self, operation: &Operation) -> Option<Answer> {
+        if operation.charges().next().is_none() {
+            return Some(Ok(Decision::exempt(self.shared.clock.now())));
+        }
+        if let (Some(denied), Operation::Acquire(charges)) = (&self.shared.denied, operation)
+            && let Some(decision) = denied.repeat(charges)
+        {
+            return Some(Ok(decision));
+        }
+        let nowhere = Handle::try_current().is_err();
+        nowhere.then(|| {
+            Err(StoreError::before_sending(
+                self.shared.lanes.address(),
+                io("there is no tokio runtime here"),
+            ))
+        })
+    }
+}
+
+impl Future for RedisDecision {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        if let Some(operation) = self.question.take() {
+            if let Some(answer) = self.known(&operation) {
+                return Poll::Ready(answer);
+            }
+            let (request, answer) = Request::new(operation, self.shared.deadline);
+            send::submit(&self.shared, request);
+            self.answer = Some(answer);
+        }
+        let answer = self
+            .answer
+            .as_mut()
+            .expect("a future is not polled again after it is ready");
+        let answer = ready!(Pin::new(answer).poll(context));
+        self.answer = None;
+        let ended = |_| {
+            Err(StoreError::after_sending(
+                self.shared.lanes.address(),
+                io("the runtime has ended"),
+            ))
+        };
+        Poll::Ready(answer.unwrap_or_else(ended))
+    }
+}
+
+fn io(what: &'static str) -> RedisError {
+    RedisError::from((ErrorKind::Io, what))
+}
+
+impl fmt::Debug for RedisDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisDecision").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+//! Requests that wait to be sent.
+//!
+//! While nothing is in flight, a request leaves at once. While calls are, those that arrive wait here, and all of them
+//! leave together when a call returns. So batches are as large as Redis is busy, and nobody waits for company.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::oneshot, time::Instant};
+
+use super::error::StoreError;
+use crate::{algorithm::Rule, charge::Charge, decision::Decision, operation::Operation};
+
+/// The most work in a batch: Redis serves nobody else meanwhile. A charge is one, which takes it some microseconds.
+const MOST: usize = 128;
+
+/// How many entries in a log are as much work as a charge.
+const ENTRIES: usize = 64;
+
+pub(super) type Answer = Result<Decision, StoreError>;
+
+/// An operation, until when it may take, and where its answer is awaited.
+pub(super) struct Request {
+    pub(super) operation: Operation,
+    pub(super) until: Instant,
+    answer: Option<oneshot::Sender<Answer>>,
+}
+
+impl Request {
+    pub(super) fn new(operation: Operation, deadline: Duration) -> (Self, oneshot::Receiver<Answer>) {
+        let (answer, awaited) = oneshot::channel();
+        let until = Instant::now() + deadline;
+        let request = Self {
+            operation,
+            until,
+            answer: Some(answer),
+        };
+        (request, awaited)
+    }
+
+    /// Answers, unless that has been done. Whoever asked may have left.
+    pub(super) fn answer(&mut self, answer: Answer) {
+        if let Some(awaited) = self.answer.take() {
+            _ = awaited.send(answer);
+        }
+    }
+
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// Whether it has not been answered and somebody is there to hear it.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.answer.as_ref().is_some_and(|answer| !answer.is_closed())
+    }
+
+    fn work(&self) -> usize {
+        let work = |charge: &Charge| match charge.limit.rule() {
+            Rule::SlidingLog(_) => 1 + charge.cost as usize / ENTRIES,
+            _ => 1,
+        };
+        self.operation.charges().map(work).sum()
+    }
+}
+
+/// What waits, and how many tasks take turns in sending it.
+#[derive(Default)]
+pub(super) struct Queue(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    requests: VecDeque<Request>,
+    senders: usize,
+}
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a request, and tells whether one more task is needed to send what waits. There are `most` of them at most.
+    pub(super) fn push(&self, request: Request, most: usize) -> bool {
+        let mut waiting = self.waiting();
+        waiting.requests.push_back(request);
+        let needed = waiting.senders < most;
+        waiting.senders += usize::from(needed);
+        needed
+    }
+
+    /// As many of the oldest as make a batch. When there is none, the task that asks has to end.
+    pub(super) fn take(&self) -> Option<Vec<Request>> {
+        let mut waiting = self.waiting();
+        let mut work = 0;
+        let mut fits = |request: &Request| {
+            let is_first = work == 0;
+            work += request.work();
+            is_first || work <= MOST
+        };
+        let count = waiting.requests.iter().take_while(|request| fits(request)).count();
+        if count == 0 {
+            waiting.senders -= 1;
+            return None;
+        }
+        Some(waiting.requests.drain(..count).collect())
+    }
+
+    /// A task has ended before its time. If it was the last, nobody is going to send what waits.
+    pub(super) fn abandon(&self) -> VecDeque<Request> {
+        let mut waiting = self.waiting();
+        waiting.senders -= 1;
+        match waiting.senders {
+            0 => std::mem::take(&mut waiting.requests),
+            _ => VecDeque::new(),
+        }
+    }
+}

@@ -16,14 +16,14 @@ local function bucket(leaky)
   end
 
   local function fresh()
-    return { backlog = 0, unit = 0, last = 0 }
+    return { backlog = 0, unit = 0, last = 0, changed = false }
   end
 
   local function parse(_, text)
     local backlog, unit, last = string.match(text, '^(%d+) (%d+) (%d+)$')
     backlog, unit, last = whole(backlog), whole(unit), whole(last)
     if backlog and unit and last and backlog > 0 and unit > 0 then
-      return { backlog = backlog, unit = unit, last = last }
+      return { backlog = backlog, unit = unit, last = last, changed = false }
     end
   end
 
@@ -48,7 +48,7 @@ local function bucket(leaky)
   end
 
   local function peek(rule, state, cost)
-    local level = level(rule, state)
+    local level, now = level(rule, state)
     if cost > rule.capacity then
       return answer(rule, IMPOSSIBLE, level, 0)
     end
@@ -62,7 +62,8 @@ local function bucket(leaky)
     if cost > 0 and (level > room or too_long > 0) then
       return answer(rule, LIMITED, level, max(ceil((level - room) / rule.drain), too_long))
     end
-    return answer(rule, ADMITTED, level + need, delay)
+    level = level + need
+    return ADMITTED, floor(max(0, rule.full - level) / rule.unit), delay, ceil(level / rule.drain), now, level
   end
 
   local function owe(rule, state, backlog, now)
@@ -74,11 +75,8 @@ local function bucket(leaky)
     state.changed = rule
   end
 
-  local function commit(rule, state, cost)
-    local level, now = level(rule, state)
-    local backlog = level + cost * rule.unit
-    owe(rule, state, backlog, now)
-    return now, backlog
+  local function commit(rule, state, _, at, place)
+    owe(rule, state, place, at)
   end
 
   local function expires_at(rule, state)

@@ -12,7 +12,8 @@ for i = 1, argument() do
     built[name] = algorithm
   end
   local rule = algorithm.rule()
-  rule.algorithm, rules[i] = algorithm, rule
+  rule.algorithm, rule.peek, rule.commit = algorithm, algorithm.peek, algorithm.commit
+  rules[i] = rule
 end
 
 local count = argument()
@@ -82,4 +83,4 @@ end
 for _, failure in ipairs(failures) do
   reply[#reply + 1] = failure
 end
-return reply
+return packed and cmsgpack.pack(reply) or reply

@@ -9,14 +9,14 @@ function algorithms.fixed_window()
   end
 
   local function fresh()
-    return { start = 0, count = 0 }
+    return { start = 0, count = 0, changed = false }
   end
 
   local function parse(_, text)
     local start, count = string.match(text, '^(%d+) (%d+)$')
     start, count = whole(start), whole(count)
     if start and count and count > 0 then
-      return { start = start, count = count }
+      return { start = start, count = count, changed = false }
     end
   end
 
@@ -41,17 +41,15 @@ function algorithms.fixed_window()
     else
       count = count + cost
     end
-    return outcome, max(0, limit - count), wait, count == 0 and 0 or left
+    return outcome, max(0, limit - count), wait, count == 0 and 0 or left, now, start
   end
 
   local function set(rule, state, start, count)
     state.start, state.count, state.changed = start, count, rule
   end
 
-  local function commit(rule, state, cost)
-    local start, count, now = in_force(rule, state)
-    set(rule, state, start, count + cost)
-    return now, start
+  local function commit(rule, state, cost, _, place)
+    set(rule, state, place, state.start == place and state.count + cost or cost)
   end
 
   local function expires_at(rule, state)

@@ -51,25 +51,27 @@ local reply, said = { now }, 1
 
 -- Peeks all, and only if all admit, commits all.
 local function acquire(charges)
-  local from, first, admitted = cursor, said, true
+  local from, tier, admitted = cursor, said, true
   for _ = 1, charges do
-    local key, rule, cost, shadow = args[cursor + 1], rules[args[cursor + 2]], args[cursor + 3], args[cursor + 4]
-    cursor = cursor + 4
-    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, states[key] or load(key, rule), cost)
+    local key, rule, cost = args[cursor + 1], rules[args[cursor + 2]], args[cursor + 3]
+    local outcome, remaining, wait, reset_after, at, place = rule.peek(rule, states[key] or load(key, rule), cost)
+    if outcome ~= ADMITTED or cost == 0 then
+      admitted = admitted and (outcome == ADMITTED or args[cursor + 4] == 1)
+      at, place = -1, -1
+    end
     reply[said + 1], reply[said + 2], reply[said + 3], reply[said + 4] = outcome, remaining, wait, reset_after
-    reply[said + 5], reply[said + 6] = -1, -1
-    said = said + 6
-    admitted = admitted and (outcome == ADMITTED or shadow == 1)
+    reply[said + 5], reply[said + 6] = at, place
+    cursor, said = cursor + 4, said + 6
   end
-  local tier = first
-  for at = from, cursor - 4, 4 do
-    local key, rule, cost = args[at + 1], rules[args[at + 2]], args[at + 3]
-    if reply[tier + 1] == ADMITTED then
-      if not admitted then
-        reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = rule.algorithm.peek(rule, states[key], 0)
-      elseif cost > 0 then
-        reply[tier + 5], reply[tier + 6] = rule.algorithm.commit(rule, states[key], cost)
+  for charge = from, cursor - 4, 4 do
+    local state, rule = states[args[charge + 1]], rules[args[charge + 2]]
+    if not admitted then
+      if reply[tier + 1] == ADMITTED then
+        reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = rule.peek(rule, state, 0)
       end
+      reply[tier + 5], reply[tier + 6] = -1, -1
+    elseif reply[tier + 5] >= 0 then
+      rule.commit(rule, state, args[charge + 3], reply[tier + 5], reply[tier + 6])
     end
     tier = tier + 6
   end
@@ -78,7 +80,7 @@ end
 -- The other operations, and what is seldom needed of them.
 local function others()
   local function report(rule, state)
-    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0)
+    local outcome, remaining, wait, reset_after = rule.peek(rule, state, 0)
     for i, number in ipairs({ outcome, remaining, wait, reset_after, -1, -1 }) do
       reply[said + i] = number
     end

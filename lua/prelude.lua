@@ -1,7 +1,8 @@
 -- tollgate: several operations on several limits in one atomic step. lua/README.md documents KEYS, ARGV and the reply.
 --
--- The parts are joined in this order: prelude, the algorithms, driver. Each algorithm reads like its twin in
--- src/algorithm/, with the same names in the same order.
+-- The parts are joined in this order: prelude, the algorithms, operations, driver. Each algorithm reads like its twin in
+-- src/algorithm/, with the same names in the same order. One thing differs: a peek that admits also tells when and where
+-- the charge would leave its trace (`at` and `place` of the receipt), so that a commit need not work it out again.
 --
 -- Redis runs all of this from the top in every call, and making a function takes longer than calling it. So a call
 -- makes only what it needs: an algorithm is a function that makes the others the first time a call needs them, and those
@@ -13,9 +14,9 @@ local unpack = unpack or table.unpack
 -- Outcomes, as the reply spells them. What failed says why at the reply's end.
 local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
 
--- The arguments, from left to right: packed into one, or as text.
-local args, cursor = {}, 0
-if #ARGV == 1 then
+-- The arguments, from left to right: packed into one, as the reply then is too, or as text.
+local args, cursor, packed = {}, 0, #ARGV == 1
+if packed then
   args = cmsgpack.unpack(ARGV[1])
 else
   for i, text in ipairs(ARGV) do
@@ -37,10 +38,8 @@ end
 
 -- The number that these digits are, if a double holds it exactly.
 local function whole(digits)
-  if digits and #digits <= 16 then
-    local n = tonumber(digits)
-    return n < 9007199254740992 and n or nil
-  end
+  local n = digits and #digits <= 16 and tonumber(digits)
+  return n and n < 9007199254740992 and n or nil
 end
 
 -- What a reading command answers, or nil and whether the key holds something of another type, which is that key's

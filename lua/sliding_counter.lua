@@ -9,7 +9,7 @@ function algorithms.sliding_counter()
   end
 
   local function fresh()
-    return { newest = 0, counts = {} }
+    return { newest = 0, counts = {}, changed = false }
   end
 
   local function parse(rule, text)
@@ -27,7 +27,7 @@ function algorithms.sliding_counter()
       counts[#counts + 1] = count
     end
     if #counts <= rule.buckets + 1 and counts[1] > 0 then
-      return { newest = newest, counts = counts }
+      return { newest = newest, counts = counts, changed = false }
     end
   end
 
@@ -61,9 +61,9 @@ function algorithms.sliding_counter()
 
   -- The sum of the sub-windows that are wholly inside.
   local function full(rule, state, age)
-    local sum = 0
-    for back = 0, rule.buckets - 1 do
-      sum = sum + count(state, age, back)
+    local counts, sum = state.counts, 0
+    for position = 1, rule.buckets - age do
+      sum = sum + (counts[position] or 0)
     end
     return sum
   end
@@ -110,11 +110,11 @@ function algorithms.sliding_counter()
 
   local function peek(rule, state, cost)
     local limit = rule.limit
-    local _, age, elapsed = moment(rule, state)
+    local index, age, elapsed = moment(rule, state)
     local used = used(rule, state, age, elapsed)
     local ends = rule.buckets + 1
     if cost > 0 and cost <= limit and used <= limit - cost then
-      return ADMITTED, limit - cost - used, 0, ends * rule.width - elapsed
+      return ADMITTED, limit - cost - used, 0, ends * rule.width - elapsed, index * rule.width + elapsed, index
     end
     local reset_after = 0
     if #state.counts > 0 and age < ends then
@@ -143,10 +143,8 @@ function algorithms.sliding_counter()
     trim(rule, state)
   end
 
-  local function commit(rule, state, cost)
-    local index, age, elapsed = moment(rule, state)
-    add(rule, state, index, age, cost)
-    return index * rule.width + elapsed, index
+  local function commit(rule, state, cost, _, place)
+    add(rule, state, place, place - state.newest, cost)
   end
 
   local function expires_at(rule, state)

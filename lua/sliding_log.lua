@@ -96,7 +96,7 @@ function algorithms.sliding_log()
     elseif cost > 0 then
       local used = count + cost
       if used <= limit then
-        return ADMITTED, limit - used, 0, rule.window
+        return ADMITTED, limit - used, 0, rule.window, state.now, 0
       end
       local leaves = entry(state, used - limit)
       if not leaves then
@@ -114,7 +114,6 @@ function algorithms.sliding_log()
 
   local function commit(rule, state, cost)
     add(rule, state, cost)
-    return state.now, 0
   end
 
   local function expires_at(rule, state)

@@ -15,7 +15,7 @@ use super::{
     Shared,
     error::StoreError,
     queue::{Answer, Request},
-    send,
+    send::{self, Led},
 };
 use crate::{decision::Decision, operation::Operation};
 
@@ -24,6 +24,8 @@ use crate::{decision::Decision, operation::Operation};
 pub struct RedisDecision {
     shared: Arc<Shared>,
     question: Option<Operation>,
+    /// The call, if it is this request's to see to.
+    led: Option<Led>,
     answer: Option<oneshot::Receiver<Answer>>,
 }
 
@@ -32,6 +34,7 @@ impl RedisDecision {
         Self {
             shared,
             question: Some(operation),
+            led: None,
             answer: None,
         }
     }
@@ -65,8 +68,13 @@ impl Future for RedisDecision {
                 return Poll::Ready(answer);
             }
             let (request, answer) = Request::new(operation, self.shared.deadline);
-            send::submit(&self.shared, request);
+            self.led = send::submit(&self.shared, request);
             self.answer = Some(answer);
+        }
+        if let Some(led) = &mut self.led
+            && led.as_mut().poll(context).is_ready()
+        {
+            self.led = None;
         }
         let answer = self
             .answer
@@ -81,6 +89,15 @@ impl Future for RedisDecision {
             ))
         };
         Poll::Ready(answer.unwrap_or_else(ended))
+    }
+}
+
+/// A call that has been sent is seen through: its answer tells whether the connection is any good.
+impl Drop for RedisDecision {
+    fn drop(&mut self) {
+        if let (Some(led), Ok(runtime)) = (self.led.take(), Handle::try_current()) {
+            runtime.spawn(led);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
-//! The arguments of a call, packed into one: a MessagePack array of whole numbers and words.
+//! The arguments of a call, and its reply, each packed into one: a MessagePack array of whole numbers and words.
 //!
-//! Redis and Lua make a string of every argument, and Lua a number of every string. Packed, they are numbers at once.
+//! Redis and Lua make a string of every argument, and Lua a number of every string. Packed, they are numbers at once;
+//! and a reply of hundreds of numbers is read in a fraction of the time that as many replies take.
 
 /// Values one after another. What is written here is what `cmsgpack.unpack` reads.
 #[derive(Default)]
@@ -59,6 +60,84 @@ impl Packed {
     }
 }
 
+/// A packed array, read from left to right.
+#[derive(Clone)]
+pub(super) struct Unpacked<'a> {
+    bytes: &'a [u8],
+    /// How many values are left.
+    pub(super) values: usize,
+}
+
+/// A value of a reply.
+#[derive(Debug, PartialEq)]
+pub(super) enum Value<'a> {
+    /// A negative number stands for none.
+    Number(Option<u64>),
+    Text(&'a [u8]),
+}
+
+impl<'a> Unpacked<'a> {
+    /// None if it is no array.
+    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
+        let mut array = Self { bytes, values: 0 };
+        array.values = match array.byte()? {
+            tag @ 0x90..=0x9f => usize::from(tag & 0x0f),
+            0xdc => array.unsigned::<2>()? as usize,
+            0xdd => array.unsigned::<4>()? as usize,
+            _ => return None,
+        };
+        Some(array)
+    }
+
+    /// The next value; none at the end, or if it is neither a whole number nor a text.
+    pub(super) fn next(&mut self) -> Option<Value<'a>> {
+        self.values = self.values.checked_sub(1)?;
+        let length = match self.byte()? {
+            number @ 0..=0x7f => return Some(Value::Number(Some(number.into()))),
+            0xcc => return self.number::<1>(),
+            0xcd => return self.number::<2>(),
+            0xce => return self.number::<4>(),
+            0xcf => return self.number::<8>(),
+            0xd0 => return self.signed::<1>(),
+            0xd1 => return self.signed::<2>(),
+            0xd2 => return self.signed::<4>(),
+            0xd3 => return self.signed::<8>(),
+            0xe0..=0xff => return Some(Value::Number(None)),
+            tag @ 0xa0..=0xbf => usize::from(tag & 0x1f),
+            0xd9 => self.unsigned::<1>()? as usize,
+            0xda => self.unsigned::<2>()? as usize,
+            0xdb => self.unsigned::<4>()? as usize,
+            _ => return None,
+        };
+        self.take(length).map(Value::Text)
+    }
+
+    fn number<const N: usize>(&mut self) -> Option<Value<'a>> {
+        self.unsigned::<N>().map(|number| Value::Number(Some(number)))
+    }
+
+    fn signed<const N: usize>(&mut self) -> Option<Value<'a>> {
+        let number = self.unsigned::<N>()?;
+        let is_negative = number >> (8 * N - 1) == 1;
+        Some(Value::Number((!is_negative).then_some(number)))
+    }
+
+    fn unsigned<const N: usize>(&mut self) -> Option<u64> {
+        let bytes = self.take(N)?;
+        Some(bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(length)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +159,51 @@ mod tests {
         let expected = "dd00000009 a57265736574 00 7f cd0080 cdffff ce00010000 ceffffffff cf0000000100000000 ff";
         let packed: String = packed.finish().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(packed, expected.replace(' ', ""));
+    }
+
+    fn unpacked(hex: &str) -> Option<Vec<Value<'static>>> {
+        let digits = hex.replace(' ', "");
+        let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect();
+        let mut array = Unpacked::new(bytes.leak())?;
+        (0..array.values).map(|_| array.next()).collect()
+    }
+
+    #[test]
+    fn values_are_read_in_every_form_that_messagepack_has_for_them() {
+        let numbers =
+            "dc000c 00 7f cc80 cdffff ceffffffff cf0000000100000000 d07f d17fff d27fffffff ff e0 d3ffffffffffffffff";
+        let expected = [
+            0,
+            127,
+            128,
+            65_535,
+            u64::from(u32::MAX),
+            1 << 32,
+            127,
+            32_767,
+            2_147_483_647,
+        ];
+        let expected = expected.map(Some).into_iter().chain([None; 3]).map(Value::Number);
+        assert_eq!(unpacked(numbers), Some(expected.collect()));
+        let texts = "93 a24f4b d9024f4b da00024f4b";
+        assert_eq!(unpacked(texts), Some([(); 3].map(|()| Value::Text(b"OK")).into()));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_no_array_is_none() {
+        for hex in [
+            "",
+            "00",
+            "dc00",
+            "91",
+            "91cd00",
+            "91a24f",
+            "91c0",
+            "91cb3ff0000000000000",
+            "92 00",
+        ] {
+            assert_eq!(unpacked(hex), None, "{hex}");
+        }
     }
 }

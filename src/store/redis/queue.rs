@@ -2,6 +2,10 @@
 //!
 //! While nothing is in flight, a request leaves at once. While calls are, those that arrive wait here, and all of them
 //! leave together when a call returns. So batches are as large as Redis is busy, and nobody waits for company.
+//!
+//! A request that finds nothing in flight leads: it sees to its own call, which spares it two changes of tasks. Nobody
+//! else ever waits for it to do so, since its task may have other things to do; whoever comes next is sent by a task of
+//! the store's own.
 
 use std::{
     collections::VecDeque,
@@ -66,14 +70,27 @@ impl Request {
     }
 }
 
-/// What waits, and how many tasks take turns in sending it.
+/// What waits, and who sends it.
 #[derive(Default)]
 pub(super) struct Queue(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
     requests: VecDeque<Request>,
+    /// Whether a request that found nothing in flight is seeing to its own call.
+    led: bool,
+    /// How many tasks take turns in sending what waits.
     senders: usize,
+}
+
+/// What is to be done about a request.
+pub(super) enum Turn {
+    /// It leaves at once, and whoever asked sees to it.
+    Lead(Box<Request>),
+    /// One more task is needed to send what waits.
+    Send,
+    /// It will be sent.
+    Wait,
 }
 
 impl Queue {
@@ -81,13 +98,24 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a request, and tells whether one more task is needed to send what waits. There are `most` of them at most.
-    pub(super) fn push(&self, request: Request, most: usize) -> bool {
+    /// Takes a request in. At most `most` tasks take turns in sending.
+    pub(super) fn push(&self, request: Request, most: usize) -> Turn {
         let mut waiting = self.waiting();
+        if !waiting.led && waiting.senders == 0 {
+            waiting.led = true;
+            return Turn::Lead(Box::new(request));
+        }
         waiting.requests.push_back(request);
-        let needed = waiting.senders < most;
-        waiting.senders += usize::from(needed);
-        needed
+        if waiting.senders < most {
+            waiting.senders += 1;
+            return Turn::Send;
+        }
+        Turn::Wait
+    }
+
+    /// The request that led has been answered, or has left its call to a task.
+    pub(super) fn followed(&self) {
+        self.waiting().led = false;
     }
 
     /// As many of the oldest as make a batch. When there is none, the task that asks has to end.

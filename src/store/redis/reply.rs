@@ -1,8 +1,12 @@
 //! A reply as decisions: the other half of what lua/README.md documents.
 
-use deadpool_redis::redis::{Cmd, RedisError, Value, make_extension_error};
+use deadpool_redis::redis::{self, Cmd, RedisError, make_extension_error};
 
-use super::{call, error::StoreError};
+use super::{
+    call,
+    error::StoreError,
+    packed::{Unpacked, Value},
+};
 use crate::{
     algorithm::Mark,
     charge::Charge,
@@ -16,32 +20,33 @@ use crate::{
 const FAILED: u64 = 3;
 
 /// The answer to a call, read from left to right.
-pub(super) struct Reply {
+pub(super) struct Reply<'a> {
     now: Micros,
-    values: std::vec::IntoIter<Value>,
-    failures: Vec<String>,
+    values: Unpacked<'a>,
+    failures: Vec<&'a [u8]>,
 }
 
-impl Reply {
-    /// Takes a reply apart, and warns of keys that hold something which is not ours.
-    pub(super) fn new(reply: Value, charges: usize, command: &Cmd) -> Result<Self, StoreError> {
-        let Value::Array(mut values) = reply else {
-            return Err(StoreError::reply(format!("an array was expected, not {reply:?}")));
+impl<'a> Reply<'a> {
+    /// Takes a reply to so many charges apart, and warns of keys that hold something which is not ours.
+    pub(super) fn new(reply: &'a redis::Value, charges: usize, command: &Cmd) -> Result<Self, StoreError> {
+        let unpacked = match reply {
+            redis::Value::BulkString(bytes) => Unpacked::new(bytes),
+            _ => None,
         };
-        let said = 1 + 6 * charges;
-        if values.len() < said {
-            let reason = format!("{} values are too few for {charges} charges", values.len());
-            return Err(StoreError::reply(reason));
+        let mut values =
+            unpacked.ok_or_else(|| StoreError::reply(format!("a packed array was expected, not {reply:?}")))?;
+        let mut rest = values.clone();
+        for _ in 0..1 + 6 * charges {
+            next(&mut rest)?;
         }
         let mut failures = Vec::new();
-        for value in values.drain(said..) {
-            match value {
-                Value::Int(number) => warn_of_garbage(command, number),
-                Value::BulkString(why) => failures.push(String::from_utf8_lossy(&why).into_owned()),
+        while rest.values > 0 {
+            match rest.next() {
+                Some(Value::Number(Some(number))) => warn_of_garbage(command, number),
+                Some(Value::Text(why)) => failures.push(why),
                 other => return Err(StoreError::reply(format!("{other:?} is neither a key nor a failure"))),
             }
         }
-        let mut values = values.into_iter();
         let now = expect(&mut values)?;
         Ok(Self { now, values, failures })
     }
@@ -72,7 +77,7 @@ impl Reply {
             1 => Outcome::Limited { retry_after: wait },
             2 => Outcome::Impossible,
             FAILED => {
-                self.values.nth(1);
+                let _ = (next(&mut self.values)?, next(&mut self.values)?);
                 return self.failure(remaining).map(Err);
             }
             other => return Err(StoreError::reply(format!("{other} is no outcome"))),
@@ -103,25 +108,26 @@ impl Reply {
         let index = usize::try_from(number).unwrap_or_default().wrapping_sub(1);
         let why = self.failures.get(index);
         let why = why.ok_or_else(|| StoreError::reply(format!("there is no failure {number}")))?;
-        let (code, detail) = why.split_once(' ').unwrap_or((why, ""));
+        let why = String::from_utf8_lossy(why);
+        let (code, detail) = why.split_once(' ').unwrap_or((&why, ""));
         Ok(make_extension_error(code.to_owned(), Some(detail.to_owned())))
     }
 }
 
 /// The next whole number; a negative one stands for none.
-fn next(values: &mut impl Iterator<Item = Value>) -> Result<Option<u64>, StoreError> {
+fn next(values: &mut Unpacked<'_>) -> Result<Option<u64>, StoreError> {
     match values.next() {
-        Some(Value::Int(number)) => Ok(u64::try_from(number).ok()),
+        Some(Value::Number(number)) => Ok(number),
         other => Err(StoreError::reply(format!("a whole number was expected, not {other:?}"))),
     }
 }
 
-fn expect(values: &mut impl Iterator<Item = Value>) -> Result<u64, StoreError> {
+fn expect(values: &mut Unpacked<'_>) -> Result<u64, StoreError> {
     next(values)?.ok_or_else(|| StoreError::reply("a number is negative"))
 }
 
-fn warn_of_garbage(command: &Cmd, number: i64) {
-    if let Some(key) = call::key(command, number.unsigned_abs()) {
+fn warn_of_garbage(command: &Cmd, number: u64) {
+    if let Some(key) = call::key(command, number) {
         tracing::warn!(
             key,
             "a limit's key holds something else: it counts as fresh and will be overwritten"

@@ -4,22 +4,56 @@
 //! finds nothing to send ends, and the next request starts another: no task outlives its work, so a store outlives any
 //! runtime that it is used on.
 
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use deadpool_redis::redis::{Cmd, ErrorKind, RedisError, Value};
 use tokio::time::Instant;
 
-use super::{Shared, batch::Batch, call, error::StoreError, program, queue::Request, reply::Reply};
+use super::{
+    Shared,
+    batch::Batch,
+    call,
+    error::StoreError,
+    program,
+    queue::{Request, Turn},
+    reply::Reply,
+};
 use crate::operation::Operation;
 
-/// Sees to it that a request is sent.
-pub(super) fn submit(shared: &Arc<Shared>, request: Request) {
-    if shared.queue.push(request, shared.lanes.count()) {
-        let sender = Sender {
-            shared: Arc::clone(shared),
-            done: false,
-        };
-        tokio::spawn(sender.run());
+/// A call that whoever asked sees to.
+pub(super) type Led = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Sees to it that a request is sent, by a task or by whoever asked.
+pub(super) fn submit(shared: &Arc<Shared>, request: Request) -> Option<Led> {
+    match shared.queue.push(request, shared.lanes.count()) {
+        Turn::Lead(request) => return Some(Box::pin(lead(Leader(Arc::clone(shared)), *request))),
+        Turn::Send => {
+            let sender = Sender {
+                shared: Arc::clone(shared),
+                done: false,
+            };
+            tokio::spawn(sender.run());
+        }
+        Turn::Wait => {}
+    }
+    None
+}
+
+async fn lead(leader: Leader, request: Request) {
+    let shared = &*leader.0;
+    send(
+        shared,
+        Batch::new(vec![request], shared.lanes.address(), shared.deadline),
+    )
+    .await;
+}
+
+struct Leader(Arc<Shared>);
+
+/// However it ends, the next one may lead.
+impl Drop for Leader {
+    fn drop(&mut self) {
+        self.0.queue.followed();
     }
 }
 
@@ -95,7 +129,7 @@ pub(super) async fn send(shared: &Shared, mut batch: Batch) {
 fn answer(shared: &Shared, batch: &mut Batch, reply: Value, command: &Cmd) -> Result<(), StoreError> {
     let operations = batch.requests.iter().map(|request| &request.operation);
     let charges = operations.map(|operation| operation.charges().count()).sum();
-    let mut reply = Reply::new(reply, charges, command)?;
+    let mut reply = Reply::new(&reply, charges, command)?;
     let (sent, received) = (batch.sent(), Instant::now());
     for request in &mut batch.requests {
         let operation = std::mem::replace(&mut request.operation, Operation::nothing());

@@ -1,19 +1,12 @@
 -- Fixed window: one count, which starts over with every window. State: start, count.
 -- Rule: limit window anchored (1 or 0).
 
-function algorithms.fixed_window()
-  local floor, max = math.floor, math.max
-
-  local function rule()
-    return { limit = argument(), window = argument(), anchored = argument() == 1 }
-  end
-
-  local function fresh()
-    return { start = 0, count = 0, changed = false }
-  end
-
+if algorithms.fixed_window then
   local function parse(_, text)
-    local start, count = string.match(text, '^(%d+) (%d+)$')
+    if not text then
+      return { start = 0, count = 0, changed = false }
+    end
+    local start, count = match(text, '^(%d+) (%d+)$')
     start, count = whole(start), whole(count)
     if start and count and count > 0 then
       return { start = start, count = count, changed = false }
@@ -22,17 +15,18 @@ function algorithms.fixed_window()
 
   -- The window in force, and the time by its own reckoning.
   local function in_force(rule, state)
-    if state.count > 0 and now < state.start + rule.window then
+    local window = rule[2]
+    if state.count > 0 and now < state.start + window then
       return state.start, state.count, max(now, state.start)
     end
-    local start = rule.anchored and now or floor(now / rule.window) * rule.window
+    local start = rule[3] == 1 and now or floor(now / window) * window
     return start, 0, now
   end
 
   local function peek(rule, state, cost)
-    local limit = rule.limit
+    local limit = rule[1]
     local start, count, now = in_force(rule, state)
-    local left = start + rule.window - now
+    local left = start + rule[2] - now
     local outcome, wait = ADMITTED, 0
     if cost > limit then
       outcome = IMPOSSIBLE
@@ -52,12 +46,9 @@ function algorithms.fixed_window()
     set(rule, state, place, state.start == place and state.count + cost or cost)
   end
 
-  local function expires_at(rule, state)
-    return state.count == 0 and 0 or state.start + rule.window
-  end
-
-  local function text(state)
-    return string.format('%d %d', state.start, state.count)
+  local function written(rule, state)
+    local expires_at = state.count == 0 and 0 or state.start + rule[2]
+    return expires_at, format('%d %d', state.start, state.count)
   end
 
   local function corrections()
@@ -70,7 +61,7 @@ function algorithms.fixed_window()
 
     local function overcharge(rule, state, surplus)
       local start, count = in_force(rule, state)
-      surplus = bounded_surplus(rule.limit, count, surplus)
+      surplus = min(surplus, max(0, 2 * rule[1] - count))
       if surplus > 0 then
         set(rule, state, start, count + surplus)
       end
@@ -79,8 +70,8 @@ function algorithms.fixed_window()
     return refund, overcharge
   end
 
-  return {
-    rule = rule, fresh = fresh, parse = parse, peek = peek, commit = commit, expires_at = expires_at, text = text,
-    corrections = corrections,
+  algorithms.fixed_window = {
+    parse = parse, peek = peek, commit = commit, written = written, corrections = corrections,
   }
 end
+

@@ -1,32 +1,39 @@
--- What can be done to limits: charge them, correct charges, forget them. The states that it takes are read first and
--- written last, each once.
+-- What can be done to limits: charge them, correct charges, forget them. Each state is read once and written once.
 
-local rules, states = {}, {}
+for _, rule in ipairs(rules) do
+  local algorithm = algorithms[rule.name]
+  if type(algorithm) ~= 'table' then
+    error('tollgate: no algorithm ' .. tostring(rule.name))
+  end
+  rule.algorithm, rule.peek, rule.commit = algorithm, algorithm.peek, algorithm.commit
+end
 
 -- What is under the keys, read together where there are several. A key of another type reads like one that is not there.
-local texts = {}
+local texts
 if #KEYS > 1 then
+  texts = {}
   for first = 1, #KEYS, 1000 do
-    local together = call('MGET', unpack(KEYS, first, math.min(first + 999, #KEYS)))
+    local together = call('MGET', unpack(KEYS, first, min(first + 999, #KEYS)))
     for i, text in ipairs(together) do
       texts[first + i - 1] = text
     end
   end
 end
 
+local states = {}
 local function load(key, rule)
   local algorithm = rule.algorithm
   local state, text, garbage
   if algorithm.load then
     state = algorithm.load(rule, KEYS[key])
   else
-    text = texts[key]
+    text = texts and texts[key]
     if not text then
       text, garbage = read('GET', KEYS[key])
     end
     state = text and algorithm.parse(rule, text)
     if not state then
-      state = algorithm.fresh()
+      state = algorithm.parse(rule)
       state.garbage = garbage or text
     end
   end
@@ -36,13 +43,13 @@ end
 
 local function save(key, state)
   local rule = state.changed
-  local algorithm, expires_at = rule.algorithm, rule.algorithm.expires_at(rule, state)
+  local expires_at, text = rule.algorithm.written(rule, state)
   if expires_at <= now then
     call('DEL', KEYS[key])
-  elseif algorithm.save then
-    algorithm.save(KEYS[key], state, expires_at)
+  elseif text then
+    call('SET', KEYS[key], text, lifetime(expires_at))
   else
-    call('SET', KEYS[key], algorithm.text(state), lifetime(expires_at))
+    rule.algorithm.save(KEYS[key], state, lifetime(expires_at))
   end
 end
 
@@ -110,7 +117,7 @@ local function others()
     for _ = 1, charges do
       local key, rule = argument(), rules[argument()]
       call('DEL', KEYS[key])
-      texts[key] = nil
+      texts = nil
       report(rule, load(key, rule))
     end
   end
@@ -118,13 +125,3 @@ local function others()
   return settle, reset
 end
 
-local operations = { acquire = acquire }
-local function operation(name)
-  if not operations[name] then
-    operations.settle, operations.reset = others()
-    if not operations[name] then
-      error('tollgate: no operation ' .. tostring(name))
-    end
-  end
-  return operations[name]
-end

@@ -4,12 +4,13 @@
 -- src/algorithm/, with the same names in the same order. One thing differs: a peek that admits also tells when and where
 -- the charge would leave its trace (`at` and `place` of the receipt), so that a commit need not work it out again.
 --
--- Redis runs all of this from the top in every call, and making a function takes longer than calling it. So a call
--- makes only what it needs: an algorithm is a function that makes the others the first time a call needs them, and those
--- that correct charges are made apart. They use few locals of other parts, each of which has to be searched for.
+-- Redis runs all of this from the top in every call, and to make a function, and to sweep it up afterwards, takes longer
+-- than to call it. So a call makes only the algorithms that it uses, and what corrects charges only if it has to.
 
 local call = redis.call
 local unpack = unpack or table.unpack
+local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
+local format, find, match = string.format, string.find, string.match
 
 -- Outcomes, as the reply spells them. What failed says why at the reply's end.
 local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
@@ -36,6 +37,20 @@ if named == '*' then
   named, now = nil, time[1] * 1000000 + time[2]
 end
 
+-- The rules: a name, and the numbers that its algorithm takes, in the order in which that one documents them.
+local rules, algorithms = {}, {}
+for i = 1, argument() do
+  local name = argument()
+  local rule = { argument(), argument(), false, false, false, name = name, algorithm = false, peek = false, commit = false }
+  if name ~= 'sliding_log' then
+    rule[3] = argument()
+  end
+  if name == 'leaky_bucket' then
+    rule[4], rule[5] = argument(), argument()
+  end
+  rules[i], algorithms[name or ''] = rule, true
+end
+
 -- The number that these digits are, if a double holds it exactly.
 local function whole(digits)
   local n = digits and #digits <= 16 and tonumber(digits)
@@ -48,7 +63,7 @@ local function read(...)
   local value = redis.pcall(...)
   if type(value) ~= 'table' or not value.err then
     return value
-  elseif string.find(value.err, 'WRONGTYPE', 1, true) then
+  elseif find(value.err, 'WRONGTYPE', 1, true) then
     return nil, true
   end
   return call(...) -- which raises the error as it is
@@ -57,14 +72,8 @@ end
 -- When Redis forgets a key. It expires by its own clock, so under a named time a key stays for an hour at least.
 local function lifetime(expires_at)
   if named then
-    return 'PX', string.format('%d', math.max(3600000, math.ceil((expires_at - now) / 1000)))
+    return 'PX', format('%d', max(3600000, ceil((expires_at - now) / 1000)))
   end
-  return 'PXAT', string.format('%d', math.ceil(expires_at / 1000))
+  return 'PXAT', format('%d', ceil(expires_at / 1000))
 end
 
--- How much of `surplus` may be added to `used`, which never grows beyond twice the limit.
-local function bounded_surplus(limit, used, surplus)
-  return math.min(surplus, math.max(0, 2 * limit - used))
-end
-
-local algorithms = {}

@@ -1,21 +1,14 @@
 -- Sliding window counter: a count per sub-window, the oldest weighed by how much of it is still inside.
 -- State: newest, and the counts from there back. Rule: limit width buckets.
 
-function algorithms.sliding_counter()
-  local floor, max, format = math.floor, math.max, string.format
-
-  local function rule()
-    return { limit = argument(), width = argument(), buckets = argument() }
-  end
-
-  local function fresh()
-    return { newest = 0, counts = {}, changed = false }
-  end
-
+if algorithms.sliding_counter then
   local function parse(rule, text)
-    local newest, rest = string.match(text, '^(%d+) ([%d ]*%d)$')
+    if not text then
+      return { newest = 0, counts = {}, changed = false }
+    end
+    local newest, rest = match(text, '^(%d+) ([%d ]*%d)$')
     newest = whole(newest)
-    if not newest or string.find(rest, '  ', 1, true) then
+    if not newest or find(rest, '  ', 1, true) then
       return nil
     end
     local counts = {}
@@ -26,7 +19,7 @@ function algorithms.sliding_counter()
       end
       counts[#counts + 1] = count
     end
-    if #counts <= rule.buckets + 1 and counts[1] > 0 then
+    if #counts <= rule[3] + 1 and counts[1] > 0 then
       return { newest = newest, counts = counts, changed = false }
     end
   end
@@ -54,15 +47,15 @@ function algorithms.sliding_counter()
 
   -- Where now falls in a state: in which sub-window, how many after its newest (its age), and how far into it.
   local function moment(rule, state)
-    local now = max(now, state.newest * rule.width)
-    local index = floor(now / rule.width)
-    return index, index - state.newest, now % rule.width
+    local now = max(now, state.newest * rule[2])
+    local index = floor(now / rule[2])
+    return index, index - state.newest, now % rule[2]
   end
 
   -- The sum of the sub-windows that are wholly inside.
   local function full(rule, state, age)
     local counts, sum = state.counts, 0
-    for position = 1, rule.buckets - age do
+    for position = 1, rule[3] - age do
       sum = sum + (counts[position] or 0)
     end
     return sum
@@ -70,11 +63,11 @@ function algorithms.sliding_counter()
 
   -- What is still inside of the sub-window that is leaving.
   local function weighted(rule, leaving, elapsed)
-    return floor(leaving * (rule.width - elapsed) / rule.width)
+    return floor(leaving * (rule[2] - elapsed) / rule[2])
   end
 
   local function used(rule, state, age, elapsed)
-    return full(rule, state, age) + weighted(rule, count(state, age, rule.buckets), elapsed)
+    return full(rule, state, age) + weighted(rule, count(state, age, rule[3]), elapsed)
   end
 
   -- How far into a sub-window, from `start` on, the leaving one weighs no more than `room`; its width when never.
@@ -82,9 +75,9 @@ function algorithms.sliding_counter()
     if leaving <= room then
       return start
     end
-    local guess = floor(rule.width - (room + 1) * rule.width / leaving)
+    local guess = floor(rule[2] - (room + 1) * rule[2] / leaving)
     local elapsed = max(guess, start)
-    while elapsed < rule.width and weighted(rule, leaving, elapsed) > room do
+    while elapsed < rule[2] and weighted(rule, leaving, elapsed) > room do
       elapsed = elapsed + 1
     end
     return elapsed
@@ -97,11 +90,11 @@ function algorithms.sliding_counter()
       local age = moment_age + ahead
       local room = allowance - full(rule, state, age)
       if room >= 0 then
-        local leaving = count(state, age, rule.buckets)
+        local leaving = count(state, age, rule[3])
         local start = ahead == 0 and moment_elapsed or 0
         local elapsed = shrinks_to(rule, room, leaving, start)
-        if elapsed < rule.width then
-          return ahead * rule.width + elapsed - moment_elapsed
+        if elapsed < rule[2] then
+          return ahead * rule[2] + elapsed - moment_elapsed
         end
       end
       ahead = ahead + 1
@@ -109,16 +102,16 @@ function algorithms.sliding_counter()
   end
 
   local function peek(rule, state, cost)
-    local limit = rule.limit
+    local limit = rule[1]
     local index, age, elapsed = moment(rule, state)
     local used = used(rule, state, age, elapsed)
-    local ends = rule.buckets + 1
+    local ends = rule[3] + 1
     if cost > 0 and cost <= limit and used <= limit - cost then
-      return ADMITTED, limit - cost - used, 0, ends * rule.width - elapsed, index * rule.width + elapsed, index
+      return ADMITTED, limit - cost - used, 0, ends * rule[2] - elapsed, index * rule[2] + elapsed, index
     end
     local reset_after = 0
     if #state.counts > 0 and age < ends then
-      reset_after = (ends - age) * rule.width - elapsed
+      reset_after = (ends - age) * rule[2] - elapsed
     end
     local outcome, wait = ADMITTED, 0
     if cost > limit then
@@ -134,7 +127,7 @@ function algorithms.sliding_counter()
     local counts = state.counts
     if age > 0 or #counts == 0 then
       counts = {}
-      for back = 0, rule.buckets do
+      for back = 0, rule[3] do
         counts[back + 1] = count(state, age, back)
       end
       state.newest, state.counts = index, counts
@@ -147,25 +140,24 @@ function algorithms.sliding_counter()
     add(rule, state, place, place - state.newest, cost)
   end
 
-  local function expires_at(rule, state)
-    return #state.counts == 0 and 0 or (state.newest + rule.buckets + 1) * rule.width
-  end
-
-  local function text(state)
+  local function written(rule, state)
     local counts = state.counts
-    if #counts <= 2 then
-      return format(counts[2] and '%d %d %d' or '%d %d', state.newest, counts[1], counts[2])
+    local expires_at = (state.newest + rule[3] + 1) * rule[2]
+    if #counts == 0 then
+      return 0
+    elseif #counts <= 2 then
+      return expires_at, format(counts[2] and '%d %d %d' or '%d %d', state.newest, counts[1], counts[2])
     end
     local numbers = { format('%d', state.newest) }
     for i, count in ipairs(counts) do
       numbers[i + 1] = format('%d', count)
     end
-    return table.concat(numbers, ' ')
+    return expires_at, table.concat(numbers, ' ')
   end
 
   local function corrections()
     local function refund(rule, state, mark, cost)
-      local tracked = moment(rule, state) <= mark.place + rule.buckets
+      local tracked = moment(rule, state) <= mark.place + rule[3]
       local position = state.newest - mark.place + 1
       local count = state.counts[position]
       if tracked and count and count > 0 then
@@ -176,7 +168,7 @@ function algorithms.sliding_counter()
 
     local function overcharge(rule, state, surplus)
       local index, age, elapsed = moment(rule, state)
-      surplus = bounded_surplus(rule.limit, used(rule, state, age, elapsed), surplus)
+      surplus = min(surplus, max(0, 2 * rule[1] - used(rule, state, age, elapsed)))
       if surplus > 0 then
         add(rule, state, index, age, surplus)
       end
@@ -185,8 +177,8 @@ function algorithms.sliding_counter()
     return refund, overcharge
   end
 
-  return {
-    rule = rule, fresh = fresh, parse = parse, peek = peek, commit = commit, expires_at = expires_at, text = text,
-    corrections = corrections,
+  algorithms.sliding_counter = {
+    parse = parse, peek = peek, commit = commit, written = written, corrections = corrections,
   }
 end
+

@@ -4,16 +4,10 @@
 -- A log can be long, so it is never read whole. Its state is what a call needs to know of the list in Redis: its
 -- `size`, how many of the oldest are `gone`, the `newest` that counts, and how many this call has `added` at that time.
 
-function algorithms.sliding_log()
-  local floor, max, min, format = math.floor, math.max, math.min, string.format
-
-  local function rule()
-    return { limit = argument(), window = argument() }
-  end
-
+if algorithms.sliding_log then
   -- The time that an entry is, or nil: tonumber alone takes 'nan', '-1', '1e9' and '0x10'.
   local function time_of(entry)
-    return whole(string.match(entry or '', '^%d+$'))
+    return whole(match(entry or '', '^%d+$'))
   end
 
   -- As if there were nothing in the list; `stale` remembers that there is.
@@ -28,7 +22,7 @@ function algorithms.sliding_log()
   local function gone(rule, state)
     local function is_gone(entry)
       local time = time_of(entry)
-      return time and time + rule.window <= state.now, time
+      return time and time + rule[2] <= state.now, time
     end
     local first = call('LRANGE', state.key, 0, 15)
     for i, entry in ipairs(first) do
@@ -62,7 +56,7 @@ function algorithms.sliding_log()
     newest = time_of(newest)
     if not newest then
       return forget(state, true)
-    elseif newest + rule.window <= now then
+    elseif newest + rule[2] <= now then
       return forget(state)
     end
     state.newest, state.now = newest, max(now, newest)
@@ -89,22 +83,22 @@ function algorithms.sliding_log()
   end
 
   local function peek(rule, state, cost)
-    local limit, count = rule.limit, count(state)
+    local limit, count = rule[1], count(state)
     local outcome, wait = ADMITTED, 0
     if cost > limit then
       outcome = IMPOSSIBLE
     elseif cost > 0 then
       local used = count + cost
       if used <= limit then
-        return ADMITTED, limit - used, 0, rule.window, state.now, 0
+        return ADMITTED, limit - used, 0, rule[2], state.now, 0
       end
       local leaves = entry(state, used - limit)
       if not leaves then
         return peek(rule, forget(state, true), cost)
       end
-      outcome, wait = LIMITED, leaves + rule.window - state.now
+      outcome, wait = LIMITED, leaves + rule[2] - state.now
     end
-    local reset_after = count > 0 and state.newest + rule.window - state.now or 0
+    local reset_after = count > 0 and state.newest + rule[2] - state.now or 0
     return outcome, max(0, limit - count), wait, reset_after
   end
 
@@ -116,12 +110,12 @@ function algorithms.sliding_log()
     add(rule, state, cost)
   end
 
-  local function expires_at(rule, state)
-    return state.newest and state.newest + rule.window or 0
+  local function written(rule, state)
+    return state.newest and state.newest + rule[2] or 0
   end
 
   -- Brings the list up to date: drops what is gone, and pushes what this call has added.
-  local function save(key, state, expires_at)
+  local function save(key, state, unit, milliseconds)
     local size = count(state)
     if state.stale then
       call('DEL', key)
@@ -138,18 +132,17 @@ function algorithms.sliding_log()
       state.added = state.added - #times
     end
     state.size, state.gone, state.stale = size, 0, nil
-    local unit, milliseconds = lifetime(expires_at)
     call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, milliseconds)
   end
 
   local function corrections()
     -- Which entries to remove is Redis's to find, so the list is brought up to date before and looked at again after.
     local function refund(rule, state, mark, cost)
-      if cost == 0 or count(state) == 0 or mark.at + rule.window <= state.now then
+      if cost == 0 or count(state) == 0 or mark.at + rule[2] <= state.now then
         return
       end
       if state.added > 0 then
-        save(state.key, state, expires_at(rule, state))
+        save(state.key, state, lifetime(written(rule, state)))
       end
       if call('LREM', state.key, cost, format('%d', mark.at)) > 0 then
         if state.gone > 0 then
@@ -161,7 +154,7 @@ function algorithms.sliding_log()
     end
 
     local function overcharge(rule, state, surplus)
-      surplus = bounded_surplus(rule.limit, count(state), surplus)
+      surplus = min(surplus, max(0, 2 * rule[1] - count(state)))
       if surplus > 0 then
         add(rule, state, surplus)
       end
@@ -170,8 +163,8 @@ function algorithms.sliding_log()
     return refund, overcharge
   end
 
-  return {
-    rule = rule, load = load, peek = peek, commit = commit, expires_at = expires_at, save = save,
-    corrections = corrections,
+  algorithms.sliding_log = {
+    load = load, peek = peek, commit = commit, written = written, save = save, corrections = corrections,
   }
 end
+

@@ -71,7 +71,7 @@ impl Charge {
 /// assert!(charges.push(charge).is_err()); // a key is charged once in a request
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Charges(SmallVec<[Charge; 3]>);
+pub struct Charges(SmallVec<[Charge; 1]>);
 
 impl Charges {
     /// None yet.

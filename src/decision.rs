@@ -13,8 +13,8 @@ use crate::{
     verdict::{Outcome, Verdict},
 };
 
-/// As many as a request has as a rule, without a place on the heap.
-pub(crate) type Tiers = SmallVec<[Tier; 3]>;
+/// Most requests have one, which is not on the heap. A decision is moved often, so there is no room for more.
+pub(crate) type Tiers = SmallVec<[Tier; 1]>;
 
 /// What a store says of a request: a verdict per tier, in the order of the charges.
 ///

@@ -1,6 +1,6 @@
 //! Whom a limit counts.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, net::Ipv4Addr};
 
 use smol_str::{SmolStr, SmolStrBuilder};
 
@@ -59,6 +59,23 @@ impl Key {
         Self::of_pieces(["~", &readable(word.as_bytes())])
     }
 
+    /// `ip:192.0.2.1`, written digit by digit: it is the key of most requests, and formatting would take ten times as long.
+    pub(crate) fn ipv4(address: Ipv4Addr) -> Self {
+        let mut text = SmolStrBuilder::new();
+        text.push_str("ip:");
+        for (index, octet) in address.octets().into_iter().enumerate() {
+            if index > 0 {
+                text.push('.');
+            }
+            for place in [100, 10, 1] {
+                if octet >= place || place == 1 {
+                    text.push(char::from(b'0' + octet / place % 10));
+                }
+            }
+        }
+        Self(text.finish())
+    }
+
     /// Written piece by piece, so that what is short is never on the heap.
     fn of_pieces<const N: usize>(pieces: [&str; N]) -> Self {
         let mut text = SmolStrBuilder::new();
@@ -99,5 +116,18 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_reads_as_it_displays() {
+        for octet in 0..=255 {
+            let address = Ipv4Addr::new(octet, 0, 255 - octet, octet / 3);
+            assert_eq!(Key::ipv4(address).as_str(), format!("ip:{address}"));
+        }
     }
 }

@@ -104,7 +104,7 @@ where
                     let (context, why) = this.context.take().zip(why.take()).expect(POLLED_AGAIN);
                     return Poll::Ready(gate.respond.reject(context, why));
                 }
-                StageProjection::Deciding { asking } => match gate.weigh(ready!(asking.poll(context))) {
+                StageProjection::Deciding { asking } => match gate.weigh(ready!(asking.poll(&gate.store, context))) {
                     Err(why) => {
                         drop(this.waiting.take());
                         this.stage.set(Stage::Rejected { why: Some(why) });

@@ -40,7 +40,7 @@ impl<P, St: Store, R> Gate<P, St, R> {
             }
             Rejection::Key(error)
         })?;
-        Ok((!charges.is_empty()).then(|| Asking::new(self.store.clone(), charges)))
+        Ok((!charges.is_empty()).then(|| Asking::new(&self.store, charges)))
     }
 
     /// What the store's answer means: a decision that admits, or a reason not to serve.

@@ -14,37 +14,45 @@ use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::
 /// A question to the store, which is asked when somebody first waits for the answer. If nobody waits for it any more and
 /// it is a place in a queue, that is given back.
 pub(super) struct Asking<St: Store> {
-    store: St,
-    question: Option<Charges>,
-    answer: Option<St::Future>,
-    queues: bool,
+    stage: Stage<St>,
+    /// Where a place in a queue is given back, if it is about one.
+    queue: Option<St>,
+}
+
+enum Stage<St: Store> {
+    Question(Charges),
+    Answer(St::Future),
+    Done,
 }
 
 impl<St: Store> Asking<St> {
-    pub(super) fn new(store: St, charges: Charges) -> Self {
+    pub(super) fn new(store: &St, charges: Charges) -> Self {
+        let queues = charges.as_slice().iter().any(|charge| charge.limit.rule().queues());
         Self {
-            store,
-            queues: charges.as_slice().iter().any(|charge| charge.limit.rule().queues()),
-            question: Some(charges),
-            answer: None,
+            stage: Stage::Question(charges),
+            queue: queues.then(|| store.clone()),
         }
     }
 
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
-        if let Some(charges) = self.question.take() {
-            self.answer = Some(self.store.apply(Operation::Acquire(charges)));
+    pub(super) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
+        if let Stage::Question(charges) = &mut self.stage {
+            let charges = std::mem::take(charges);
+            self.stage = Stage::Answer(store.apply(Operation::Acquire(charges)));
         }
-        let answer = self.answer.as_mut().expect("nobody asks for an answer twice");
+        let Stage::Answer(answer) = &mut self.stage else {
+            panic!("nobody asks for an answer twice");
+        };
         let answer = ready!(Pin::new(answer).poll(context));
-        self.answer = None;
+        self.stage = Stage::Done;
         Poll::Ready(answer)
     }
 }
 
 impl<St: Store> Drop for Asking<St> {
     fn drop(&mut self) {
-        if let Some(answer) = self.answer.take().filter(|_| self.queues) {
-            let store = self.store.clone();
+        if let Some(store) = self.queue.take()
+            && let Stage::Answer(answer) = std::mem::replace(&mut self.stage, Stage::Done)
+        {
             finish(async move {
                 let receipt = answer.await.ok().and_then(|mut decision| decision.take_receipt());
                 drop(receipt.map(|receipt| Place::new(store, receipt)));

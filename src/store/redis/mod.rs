@@ -118,8 +118,8 @@ impl RedisStore {
     async fn load(&self) -> Result<(), StoreError> {
         let address = self.0.lanes.address();
         let loaded = timeout(PATIENCE, async {
-            let mut line = self.0.lanes.line().await?;
-            let loaded = program::load().query_async::<()>(&mut line.connection).await;
+            let mut connection = self.0.lanes.line().await?.connection.clone();
+            let loaded = program::load().query_async::<()>(&mut connection).await;
             loaded.map_err(|error| StoreError::after_sending(address, error))
         });
         loaded

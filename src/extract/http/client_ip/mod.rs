@@ -149,15 +149,15 @@ impl ClientIp {
 impl<B> KeyExtractor<Request<B>> for ClientIp {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         let address = self.address(request)?;
-        Ok(Some(Key::verbatim(match address {
-            IpAddr::V4(address) => format!("ip:{address}"),
-            IpAddr::V6(address) if self.ipv6_prefix == 128 => format!("ip:[{address}]"),
+        Ok(Some(match address {
+            IpAddr::V4(address) => Key::ipv4(address),
+            IpAddr::V6(address) if self.ipv6_prefix == 128 => Key::verbatim(format!("ip:[{address}]")),
             IpAddr::V6(address) => {
                 let kept = u128::MAX << (128 - self.ipv6_prefix);
                 let network = Ipv6Addr::from_bits(address.to_bits() & kept);
-                format!("ip:[{network}]/{}", self.ipv6_prefix)
+                Key::verbatim(format!("ip:[{network}]/{}", self.ipv6_prefix))
             }
-        })))
+        }))
     }
 }
 

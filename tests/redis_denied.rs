@@ -1,0 +1,138 @@
+//! Keys that have nothing left: refused again without asking Redis, for a second at most.
+#![cfg(feature = "redis")]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use support::redis::{RedisServer, ask};
+use tollgate::redis::Connection;
+use tollgate::{
+    Charge, Charges, Cost, Decision, Key, Limit, ManualClock, Operation, Outcome, Quota, RedisStore, Store, TokenBucket,
+};
+
+fn limit(name: &str, a_day: u32) -> Limit {
+    Limit::new(name, TokenBucket::new(Quota::per_day(a_day)))
+}
+
+fn charge(cost: Cost) -> Charge {
+    Charge::new(limit("spent", 2), Key::new("key")).cost(cost)
+}
+
+async fn acquire(store: &RedisStore, charges: impl Into<Charges>) -> Decision {
+    store.apply(Operation::Acquire(charges.into())).await.unwrap()
+}
+
+fn calls(redis: &mut Connection) -> u64 {
+    let info: String = ask(redis, "INFO commandstats");
+    let line = info
+        .lines()
+        .find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+    line.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())
+}
+
+/// How many calls a charge takes when it is refused.
+async fn calls_of(store: &RedisStore, redis: &mut Connection, charges: impl Into<Charges>) -> u64 {
+    let before = calls(redis);
+    assert!(!acquire(store, charges).await.admits());
+    calls(redis) - before
+}
+
+/// A store that has been refused once, of a key that has one left of two.
+async fn refused(server: &RedisServer) -> RedisStore {
+    let store = server.store().build().unwrap();
+    assert!(acquire(&store, charge(1)).await.admits());
+    assert!(!acquire(&store, charge(2)).await.admits());
+    store
+}
+
+#[tokio::test]
+async fn a_refusal_is_repeated_to_whoever_asks_for_as_much() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = refused(&server).await;
+    for _ in 0..100 {
+        assert_eq!(calls_of(&store, redis, charge(2)).await, 0);
+    }
+    // Less may pass, and what can never pass is told so.
+    assert!(acquire(&store, charge(1)).await.admits());
+    assert_eq!(acquire(&store, charge(3)).await.outcome(), Outcome::Impossible);
+    // Of another version of the limit nothing has been said.
+    let raised = Charge::new(limit("spent", 3), Key::new("key"));
+    assert!(acquire(&store, raised).await.admits());
+}
+
+#[tokio::test]
+async fn a_repeated_refusal_says_how_long_there_is_to_wait_by_now() {
+    let server = RedisServer::start();
+    let store = refused(&server).await;
+    let first = acquire(&store, charge(2)).await;
+    for _ in 0..100 {
+        let again = acquire(&store, charge(2)).await;
+        let gone = again.now() - first.now();
+        let waits = [&first, &again].map(|decision| decision.retry_after().unwrap().as_micros() as u64);
+        assert_eq!(waits[1] + gone, waits[0]);
+        let resets = [&first, &again].map(|decision| decision.tiers()[0].verdict().reset_after().as_micros() as u64);
+        assert_eq!(resets[1] + gone, resets[0]);
+    }
+}
+
+#[tokio::test]
+async fn other_tiers_on_other_terms_are_asked_about() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = refused(&server).await;
+    let mut group = Charges::from(Charge::new(limit("other", 10), Key::new("key")));
+    group.push(charge(2)).unwrap();
+    assert_eq!(calls_of(&store, redis, group.clone()).await, 1);
+    assert_eq!(calls_of(&store, redis, group.clone()).await, 0);
+    let mut dearer = Charges::from(Charge::new(limit("other", 10), Key::new("key")).cost(2));
+    dearer.push(charge(2)).unwrap();
+    assert_eq!(calls_of(&store, redis, dearer).await, 1);
+    assert!(acquire(&store, charge(2).shadow()).await.admits());
+}
+
+#[tokio::test]
+async fn what_is_given_back_here_shows_at_once() {
+    let server = RedisServer::start();
+    let store = refused(&server).await;
+    store.apply(Operation::Reset(charge(1).into())).await.unwrap();
+    let mut decision = acquire(&store, charge(2)).await;
+    assert!(decision.admits());
+    assert!(!acquire(&store, charge(1)).await.admits());
+    let receipt = decision.take_receipt().unwrap();
+    store.apply(Operation::Refund(receipt)).await.unwrap();
+    assert!(acquire(&store, charge(1)).await.admits());
+}
+
+#[tokio::test]
+async fn what_is_given_back_elsewhere_shows_within_a_second() {
+    let server = RedisServer::start();
+    let (here, elsewhere) = (server.store().build().unwrap(), server.store().build().unwrap());
+    assert!(acquire(&here, charge(2)).await.admits());
+    assert!(!acquire(&here, charge(2)).await.admits());
+    let refused = Instant::now();
+    elsewhere.apply(Operation::Reset(charge(1).into())).await.unwrap();
+    let mut asked = Instant::now();
+    while !acquire(&here, charge(2)).await.admits() {
+        assert!(asked - refused < Duration::from_secs(1));
+        asked = Instant::now();
+    }
+}
+
+#[tokio::test]
+async fn it_can_be_turned_off_and_is_off_on_a_clock_of_ones_own() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    for builder in [
+        server.store().repeat_refusals(false),
+        server.store().clock(ManualClock::at(0)),
+    ] {
+        let store = builder.build().unwrap();
+        store.apply(Operation::Reset(charge(1).into())).await.unwrap();
+        assert!(acquire(&store, charge(2)).await.admits());
+        for _ in 0..3 {
+            assert_eq!(calls_of(&store, redis, charge(2)).await, 1);
+        }
+    }
+}

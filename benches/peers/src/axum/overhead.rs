@@ -1,0 +1,101 @@
+//! What a layer adds to a request that is answered without a network.
+
+use std::{
+    hint::black_box,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request},
+    http::HeaderMap,
+    routing::get,
+};
+use tollgate::{ClientIp, HttpAnswers, MemoryStore, RateLimitLayer};
+use tower::{Service, ServiceExt};
+use tower_governor::{GovernorLayer, governor::GovernorConfigBuilder};
+
+use crate::{
+    bench::{Bench, median},
+    figure::Pair,
+    redis::never_refuses,
+};
+
+/// How many requests are timed together.
+const AT_ONCE: u32 = 1000;
+
+pub fn added(bench: &Bench) -> Pair {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        // As axum::serve does once: else a router applies its layers anew to every request.
+        let mut services = [plain(), with_ours(), with_tower_governor()].map(|router| router.with_state(()));
+        for (service, headers) in services.iter_mut().zip([0, 3, 2]) {
+            assert_eq!(limit_headers(service).await, headers);
+        }
+        // Short turns and many: what is looked for is a small difference.
+        let (start, whole) = (Instant::now(), bench.span * 3 * bench.rounds as u32);
+        let mut times = [const { Vec::new() }; 3];
+        while start.elapsed() < whole {
+            for (service, times) in services.iter_mut().zip(&mut times) {
+                times.push(nanoseconds_a_request(service).await);
+            }
+        }
+        let [plain, ours, other] = times.map(median);
+        Pair {
+            ours: ours - plain,
+            other: other - plain,
+        }
+    })
+}
+
+fn plain() -> Router {
+    Router::new().route("/", get(async || "hello"))
+}
+
+fn with_ours() -> Router {
+    let layer = RateLimitLayer::new("client", never_refuses(), ClientIp::peer(), MemoryStore::new());
+    plain().layer(layer.respond_with(HttpAnswers::new().without_ietf_headers()))
+}
+
+fn with_tower_governor() -> Router {
+    let mut config = GovernorConfigBuilder::default();
+    let config = config
+        .period(Duration::from_secs(1))
+        .burst_size(1_000_000_000)
+        .use_headers()
+        .finish();
+    plain().layer(GovernorLayer::new(config.expect("neither is 0")))
+}
+
+async fn nanoseconds_a_request(service: &mut Router) -> f64 {
+    let start = Instant::now();
+    for turn in 0..AT_ONCE {
+        black_box(call(service, turn).await);
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(AT_ONCE)
+}
+
+async fn limit_headers(service: &mut Router) -> usize {
+    let headers = call(service, 0).await;
+    headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("x-ratelimit-"))
+        .count()
+}
+
+/// Calls it as a server would that has accepted a connection from some client.
+async fn call(service: &mut Router, turn: u32) -> HeaderMap {
+    let mut request = Request::new(Body::empty());
+    let peer = SocketAddr::from(([10, 0, (turn / 256 % 4) as u8, turn as u8], 1234));
+    request.extensions_mut().insert(ConnectInfo(peer));
+    let service = <Router as ServiceExt<Request>>::ready(service)
+        .await
+        .expect("it is always ready");
+    let response = service.call(request).await.expect("it never fails");
+    assert!(response.status().is_success());
+    response.into_parts().0.headers
+}

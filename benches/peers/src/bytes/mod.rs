@@ -1,0 +1,103 @@
+//! What a key takes in Redis, by Redis's own account.
+
+use tollgate::{
+    Algorithm, Charge, FixedWindow, Key, LeakyBucket, Limit, Operation, Quota, SlidingCounter, SlidingLog, Store,
+    TokenBucket,
+    redis::{Connection, cmd},
+};
+
+use crate::{
+    bench::Bench,
+    figure::{Figure, Group, Pair},
+    picks::Picks,
+    server::RedisServer,
+};
+
+const B: &str = "B";
+const TWO_KEYS: &str = "two-key bucket";
+const QUOTA: Quota = Quota::per_minute(100);
+const IDENTITY: &str = "user:12345";
+
+#[rustfmt::skip] // a table reads best as one
+const FIGURES: &[Figure] = &[
+    Figure::new("redis_bytes_token_bucket", B, TWO_KEYS, |bench| charged(bench, TokenBucket::new)).at_most(0.5),
+    Figure::new("redis_bytes_leaky_bucket", B, TWO_KEYS, |bench| charged(bench, LeakyBucket::new)).at_most(0.5),
+    Figure::new("redis_bytes_fixed_window", B, TWO_KEYS, |bench| charged(bench, FixedWindow::new)).at_most(0.5),
+    Figure::new("redis_bytes_sliding_counter", B, TWO_KEYS, |bench| charged(bench, SlidingCounter::new)).at_most(0.5),
+    Figure::new("redis_bytes_sliding_log", B, "sorted-set log", full_log).at_most(0.25),
+];
+
+pub const GROUP: Group = Group {
+    title: "Bytes in Redis",
+    how: include_str!("how.md"),
+    figures: FIGURES,
+    growths: &[],
+};
+
+fn charged<A: Algorithm>(bench: &Bench, new: fn(Quota) -> A) -> Pair {
+    let server = RedisServer::start();
+    charge(bench, &server, new(QUOTA), 1);
+    Pair {
+        ours: all_keys(&mut server.client()),
+        other: two_keys(),
+    }
+}
+
+fn full_log(bench: &Bench) -> Pair {
+    let server = RedisServer::start();
+    // One at a time: a charge of 100 would be 100 times the same time.
+    charge(bench, &server, SlidingLog::new(QUOTA), QUOTA.limit());
+    Pair {
+        ours: all_keys(&mut server.client()),
+        other: sorted_set(QUOTA.limit()),
+    }
+}
+
+fn charge(bench: &Bench, server: &RedisServer, algorithm: impl Algorithm, times: u32) {
+    let store = server.store().build().expect("the settings are valid");
+    let limit = Limit::new("user", algorithm);
+    for _ in 0..times {
+        let charge = Charge::new(limit.clone(), Key::new(IDENTITY));
+        let decision = bench.runtime.block_on(store.apply(Operation::Acquire(charge.into())));
+        assert!(decision.expect("Redis is up").admits());
+    }
+}
+
+fn two_keys() -> f64 {
+    let server = RedisServer::start();
+    let mut redis = server.client();
+    for (name, value) in [("tokens", 99), ("timestamp", 1_700_000_000)] {
+        let key = format!("request_rate_limiter.{{{IDENTITY}}}.{name}");
+        let mut set = cmd("SETEX");
+        set.arg(key).arg(120).arg(value).exec(&mut redis).expect("Redis is up");
+    }
+    all_keys(&mut redis)
+}
+
+fn sorted_set(entries: u32) -> f64 {
+    let server = RedisServer::start();
+    let (mut redis, mut picks) = (server.client(), Picks::new(0));
+    for entry in 0..u64::from(entries) {
+        let time = 1_700_000_000_000_000 + entry * 54_321;
+        let member = format!("{time}-{:08x}", picks.next() as u32);
+        let mut add = cmd("ZADD");
+        add.arg(format!("rate_limit:{IDENTITY}"))
+            .arg(time)
+            .arg(member)
+            .exec(&mut redis)
+            .expect("Redis is up");
+    }
+    all_keys(&mut redis)
+}
+
+/// What all there is takes, to the last entry.
+fn all_keys(redis: &mut Connection) -> f64 {
+    let keys: Vec<String> = cmd("KEYS").arg("*").query(redis).expect("Redis is up");
+    assert!(!keys.is_empty(), "what is to be measured has lapsed");
+    let bytes = keys.iter().map(|key| {
+        let mut usage = cmd("MEMORY");
+        usage.arg("USAGE").arg(key).arg("SAMPLES").arg(0);
+        usage.query::<f64>(redis).expect("Redis is up")
+    });
+    bytes.sum()
+}

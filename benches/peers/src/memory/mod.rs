@@ -1,0 +1,54 @@
+//! The memory store against governor's keyed limiter: the same token bucket, the same keys, no HTTP on either side.
+
+mod decisions;
+mod held;
+
+use std::hint::black_box;
+
+use governor::RateLimiter;
+use tollgate::{Key, Limit, MemoryStore};
+
+use self::decisions::{all_of, decisions_a_second};
+use crate::{
+    bench::Bench,
+    figure::{Figure, Group, Pair},
+    redis::never_refuses,
+};
+
+const RATE: &str = "dec/s";
+const GOVERNOR: &str = "governor";
+
+#[rustfmt::skip] // a table reads best as one
+const FIGURES: &[Figure] = &[
+    Figure::new("memory_hot_key_1", RATE, GOVERNOR, |bench| against_governor(bench, 1, 1)).at_least(1.0),
+    Figure::new("memory_hot_key_2", RATE, GOVERNOR, |bench| against_governor(bench, 1, 2)).at_least(1.0),
+    Figure::new("memory_random_keys_1", RATE, GOVERNOR, |bench| against_governor(bench, 100_000, 1)).at_least(1.5),
+    Figure::new("memory_random_keys_2", RATE, GOVERNOR, |bench| against_governor(bench, 100_000, 2)).at_least(1.5),
+    Figure::new("memory_bytes", "B", "governor's DashMap", held::bytes_a_key).at_most(1.0),
+];
+
+pub const GROUP: Group = Group {
+    title: "The memory store",
+    how: include_str!("how.md"),
+    figures: FIGURES,
+    growths: &[],
+};
+
+fn against_governor(bench: &Bench, keys: usize, threads: usize) -> Pair {
+    let identities: Vec<String> = (0..keys).map(|key| format!("user:{key}")).collect();
+    let ours: Vec<Key> = identities.iter().cloned().map(Key::new).collect();
+    let limit = Limit::new("user", never_refuses());
+    let store = MemoryStore::new();
+    let decide_ours = |pick: usize| {
+        let verdict = store.acquire(&limit, &ours[pick % keys], 1);
+        assert!(black_box(verdict).outcome().admits());
+    };
+    let limiter = RateLimiter::keyed(decisions::never_refuses());
+    let decide_governor = |pick: usize| assert!(black_box(limiter.check_key(&identities[pick % keys])).is_ok());
+    all_of(keys, &decide_ours);
+    all_of(keys, &decide_governor);
+    bench.in_turn(
+        |span| decisions_a_second(threads, span, &decide_ours),
+        |span| decisions_a_second(threads, span, &decide_governor),
+    )
+}

@@ -1,0 +1,50 @@
+//! Our side: the store, asked as a layer asks it.
+
+use std::sync::Arc;
+
+use tollgate::{Charge, Charges, Key, Limit, Operation, RedisStore, Store};
+
+use super::tier::Tier;
+
+#[derive(Clone)]
+pub struct Ours {
+    store: RedisStore,
+    tiers: Arc<[(Limit, Vec<Key>)]>,
+}
+
+impl Ours {
+    pub fn new(store: RedisStore, tiers: &[Tier]) -> Self {
+        let tiers = tiers.iter().map(|tier| {
+            let keys = tier.identities().map(Key::new).collect();
+            (Limit::new(&tier.name, tier.rule), keys)
+        });
+        Self {
+            store,
+            tiers: tiers.collect(),
+        }
+    }
+
+    /// Whether all tiers together let the request pass that picked this number.
+    pub async fn acquire(self, pick: usize) -> bool {
+        let tiers = self.tiers.iter();
+        self.admits(tiers.map(|(limit, keys)| (limit, &keys[pick % keys.len()])))
+            .await
+    }
+
+    /// Charges all users of all tiers at once, as if they were one request.
+    pub async fn acquire_all(&self) -> bool {
+        let tiers = self.tiers.iter();
+        self.admits(tiers.flat_map(|(limit, keys)| keys.iter().map(move |key| (limit, key))))
+            .await
+    }
+
+    async fn admits(&self, charged: impl Iterator<Item = (&Limit, &Key)>) -> bool {
+        let mut charges = Charges::new();
+        for (limit, key) in charged {
+            let charge = Charge::new(limit.clone(), key.clone());
+            charges.push(charge).expect("no two tiers have a name in common");
+        }
+        let decision = self.store.apply(Operation::Acquire(charges)).await;
+        decision.expect("Redis is up").admits()
+    }
+}

@@ -105,6 +105,29 @@ async fn what_is_given_back_here_shows_at_once() {
     assert!(acquire(&store, charge(1)).await.admits());
 }
 
+/// Whether it was given back is unknown, so Redis is asked.
+#[tokio::test]
+async fn what_may_have_been_given_back_is_asked_about() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().deadline(Duration::from_millis(200)).build().unwrap();
+    assert!(acquire(&store, charge(2)).await.admits());
+    assert_eq!(calls_of(&store, redis, charge(2)).await, 1);
+    assert_eq!(calls_of(&store, redis, charge(2)).await, 0);
+    ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    tokio::time::pause();
+    let reset = store.apply(Operation::Reset(charge(1).into())).await;
+    tokio::time::resume();
+    assert!(reset.unwrap_err().may_have_charged());
+    // It never comes to be done, but nobody can know that.
+    ask::<()>(redis, "CLIENT KILL TYPE normal");
+    ask::<()>(redis, "CLIENT UNPAUSE");
+    let before = calls(redis);
+    // The connections are gone, which a call or two find out.
+    while store.apply(Operation::Acquire(charge(2).into())).await.is_err() {}
+    assert!(calls(redis) > before);
+}
+
 #[tokio::test]
 async fn what_is_given_back_elsewhere_shows_within_a_second() {
     let server = RedisServer::start();

@@ -52,7 +52,6 @@ impl Figure {
         self
     }
 
-    #[allow(dead_code, reason = "it is for figures that miss their mark")]
     pub const fn bound(mut self, bound: &'static str) -> Self {
         self.bound = bound;
         self

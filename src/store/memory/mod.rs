@@ -119,9 +119,11 @@ impl MemoryStore {
         entries::hash(&self.0.hasher, limit, key)
     }
 
-    /// Bits that the hash table does not look at: it takes the lowest for the place and the highest for the tag.
+    /// By bits that the hash table does not look at: it takes the lowest for the place and the highest for the tag. They
+    /// are read as a fraction of all shards, which takes no division.
     fn shard_index(&self, hash: u64) -> usize {
-        (hash >> 40) as usize % self.0.shards.len()
+        let fraction = u64::from((hash >> 25) as u32);
+        ((fraction * self.0.shards.len() as u64) >> 32) as usize
     }
 
     /// A shard is locked for some arithmetic. Who finds it locked looks away for longer than that takes: threads that

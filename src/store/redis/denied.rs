@@ -8,7 +8,7 @@
 use std::{
     hash::BuildHasher,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        PoisonError, RwLock, RwLockWriteGuard,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::{
     charge::{Charge, Charges},
     decision::{Decision, Tier},
-    time::{Micros, micros},
+    time::Micros,
     verdict::Outcome,
 };
 
@@ -36,7 +36,7 @@ pub(super) struct Denied {
     hasher: RandomState,
     /// How many there are, so that nobody waits for a lock to see that there is none.
     count: AtomicUsize,
-    kept: Mutex<Kept>,
+    kept: RwLock<Kept>,
 }
 
 #[derive(Default)]
@@ -92,15 +92,11 @@ impl Refusal {
         tiers.len() == charges.len() && tiers.iter().zip(charges.as_slice()).all(same)
     }
 
+    /// In whole microseconds that have gone by, rounded down: nobody is told to come back too early.
     fn repeat(&self, now: Instant) -> Decision {
-        self.decision
-            .repeated_after(gone(now.saturating_duration_since(self.received)))
+        let gone = now.saturating_duration_since(self.received);
+        self.decision.repeated_after(gone.as_micros() as Micros)
     }
-}
-
-/// Whole microseconds that have gone by: a client is never told to come back too early.
-fn gone(span: Duration) -> Micros {
-    micros(span).saturating_sub(1)
 }
 
 impl Denied {
@@ -110,19 +106,13 @@ impl Denied {
             return None;
         }
         let now = Instant::now();
-        let mut kept = self.kept();
+        // Many ask at once for what an attack is after, and none of them should wait for another.
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         charges.as_slice().iter().find_map(|charge| {
-            let place = kept
-                .refusals
-                .find_entry(self.hash(charge), |refusal| refusal.charge().counts_as(charge));
-            let place = place.ok()?;
-            if place.get().until <= now {
-                place.remove();
-                self.count.store(kept.refusals.len(), Ordering::Relaxed);
-                return None;
-            }
-            let refusal = place.get();
-            refusal.speaks_of(charges).then(|| refusal.repeat(now))
+            let hash = self.hash(charge);
+            let refusal = kept.refusals.find(hash, |refusal| refusal.charge().counts_as(charge))?;
+            let holds = now < refusal.until && refusal.speaks_of(charges);
+            holds.then(|| refusal.repeat(now))
         })
     }
 
@@ -172,7 +162,7 @@ impl Denied {
         self.hasher.hash_one((charge.limit.shape_hash(), charge.key.as_str()))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> RwLockWriteGuard<'_, Kept> {
+        self.kept.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

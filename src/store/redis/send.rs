@@ -41,11 +41,8 @@ pub(super) fn submit(shared: &Arc<Shared>, request: Request) -> Option<Led> {
 
 async fn lead(leader: Leader, request: Request) {
     let shared = &*leader.0;
-    send(
-        shared,
-        Batch::new(vec![request], shared.lanes.address(), shared.deadline),
-    )
-    .await;
+    let batch = Batch::new(vec![request], shared.lanes.address(), shared.deadline);
+    send(shared, batch).await;
 }
 
 struct Leader(Arc<Shared>);
@@ -66,7 +63,8 @@ impl Sender {
     async fn run(mut self) {
         let shared = &*self.shared;
         while let Some(requests) = shared.queue.take() {
-            send(shared, Batch::new(requests, shared.lanes.address(), shared.deadline)).await;
+            let batch = Batch::new(requests, shared.lanes.address(), shared.deadline);
+            send(shared, batch).await;
         }
         self.done = true;
     }
@@ -117,11 +115,26 @@ pub(super) async fn send(shared: &Shared, mut batch: Batch) {
             if is_lost(&error) {
                 line.retire();
             }
+            forget_refusals(shared, &batch);
             batch.fail(&StoreError::after_sending(shared.lanes.address(), error));
         }
-        // Silence may be a half-open socket, which nothing but a new one heals.
-        None if batch.met_silence() => line.retire(),
-        None => {}
+        None => {
+            // Silence may be a half-open socket, which nothing but a new one heals.
+            if batch.met_silence() {
+                line.retire();
+            }
+            forget_refusals(shared, &batch);
+        }
+    }
+}
+
+/// What a call without an answer may have given back, it may have given back.
+fn forget_refusals(shared: &Shared, batch: &Batch) {
+    let corrects = |request: &Request| !matches!(request.operation, Operation::Acquire(_));
+    if let Some(denied) = &shared.denied
+        && batch.requests.iter().any(corrects)
+    {
+        denied.forget(Instant::now());
     }
 }
 

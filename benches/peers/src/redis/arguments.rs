@@ -18,7 +18,10 @@ pub const PROGRAM: &str = concat!(
 pub fn acquire_each(sha: &str, keys: &[String]) -> Cmd {
     let mut arguments = Packed::default();
     arguments.word("*");
-    arguments.numbers(&[1]).word("token_bucket").numbers(&[1_000_000_000, 1_000_000, 1]);
+    arguments
+        .numbers(&[1])
+        .word("token_bucket")
+        .numbers(&[1_000_000_000, 1_000_000, 1]);
     arguments.numbers(&[keys.len() as u32]);
     for key in 1..=keys.len() as u32 {
         arguments.word("acquire").numbers(&[1, key, 1, 1, 0]);

@@ -51,8 +51,11 @@ impl Page<'_> {
                 missed.push(figure);
             }
         }
-        for figure in missed.into_iter().filter(|figure| !figure.bound.is_empty()) {
-            self.line(&format!("\n**{}** {}", figure.name, figure.bound));
+        missed.retain(|figure: &&Figure| !figure.bound.is_empty());
+        // What bounds several is said once.
+        for alike in missed.chunk_by(|one, other| one.bound == other.bound) {
+            let names: Vec<&str> = alike.iter().map(|figure| figure.name).collect();
+            self.line(&format!("\n**{}**: {}", names.join(", "), alike[0].bound));
         }
     }
 

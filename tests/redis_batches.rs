@@ -5,7 +5,7 @@ mod support;
 
 use std::{future::Future, pin::Pin, task::Poll, time::Duration};
 
-use support::redis::{RedisServer, ask, keys};
+use support::redis::{RedisServer, ask, calls, keys};
 use tokio::task::yield_now;
 use tollgate::redis::Connection;
 use tollgate::{
@@ -77,14 +77,6 @@ async fn together(
     answers
 }
 
-fn calls(redis: &mut Connection) -> u64 {
-    let info: String = ask(redis, "INFO commandstats");
-    let line = info
-        .lines()
-        .find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
-    line.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())
-}
-
 #[tokio::test]
 async fn those_who_wait_share_a_call_and_are_answered_in_order() {
     let server = RedisServer::start();
@@ -94,7 +86,7 @@ async fn those_who_wait_share_a_call_and_are_answered_in_order() {
     let admitted: Vec<bool> = answers.into_iter().map(|answer| answer.unwrap().admits()).collect();
     assert_eq!(admitted, (0..12).map(|n| n < 10).collect::<Vec<_>>());
     // The two that were in flight, and the one that carried twelve.
-    assert_eq!(calls(redis), 3);
+    assert_eq!(calls(redis, "evalsha"), 3);
 }
 
 #[tokio::test]
@@ -116,7 +108,7 @@ async fn a_charge_whose_command_is_forbidden_fails_alone() {
         vec![bucket("a"), log, bucket("b"), Operation::Acquire(both)],
     )
     .await;
-    assert_eq!(calls(redis), 3);
+    assert_eq!(calls(redis, "evalsha"), 3);
     let told: Vec<_> = answers
         .iter()
         .map(|answer| answer.as_ref().map(|decision| decision.admits()))

@@ -5,7 +5,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use support::redis::{RedisServer, ask};
+use support::redis::{RedisServer, ask, calls};
 use tollgate::redis::Connection;
 use tollgate::{
     Charge, Charges, Cost, Decision, Key, Limit, ManualClock, Operation, Outcome, Quota, RedisStore, Store, TokenBucket,
@@ -23,19 +23,11 @@ async fn acquire(store: &RedisStore, charges: impl Into<Charges>) -> Decision {
     store.apply(Operation::Acquire(charges.into())).await.unwrap()
 }
 
-fn calls(redis: &mut Connection) -> u64 {
-    let info: String = ask(redis, "INFO commandstats");
-    let line = info
-        .lines()
-        .find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
-    line.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())
-}
-
 /// How many calls a charge takes when it is refused.
 async fn calls_of(store: &RedisStore, redis: &mut Connection, charges: impl Into<Charges>) -> u64 {
-    let before = calls(redis);
+    let before = calls(redis, "evalsha");
     assert!(!acquire(store, charges).await.admits());
-    calls(redis) - before
+    calls(redis, "evalsha") - before
 }
 
 /// A store that has been refused once, of a key that has one left of two.
@@ -122,10 +114,10 @@ async fn what_may_have_been_given_back_is_asked_about() {
     // It never comes to be done, but nobody can know that.
     ask::<()>(redis, "CLIENT KILL TYPE normal");
     ask::<()>(redis, "CLIENT UNPAUSE");
-    let before = calls(redis);
+    let before = calls(redis, "evalsha");
     // The connections are gone, which a call or two find out.
     while store.apply(Operation::Acquire(charge(2).into())).await.is_err() {}
-    assert!(calls(redis) > before);
+    assert!(calls(redis, "evalsha") > before);
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use tokio::time;
 use tollgate::{RedisStore, Store, StoreError};
 
 use crate::{
-    LANES, acquire, builder, charged, info,
-    support::redis::{RedisServer, ask},
+    LANES, acquire, builder, charged,
+    support::redis::{RedisServer, ask, info},
     warm_up,
 };
 

@@ -6,7 +6,7 @@ mod lost;
 #[path = "../support/mod.rs"]
 mod support;
 
-use support::redis::{RedisServer, ask};
+use support::redis::{RedisServer, ask, calls, info};
 use tokio::task::JoinSet;
 use tollgate::{
     Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store,
@@ -41,19 +41,6 @@ async fn warm_up(store: &RedisStore, redis: &mut Connection) {
 fn charged(redis: &mut Connection) -> u64 {
     let state: Option<String> = ask(redis, "GET rate_limit:fixed_window:name:86400000000:key");
     state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())
-}
-
-/// A number that INFO tells, or 0 when it does not.
-fn info(redis: &mut Connection, section: &str, field: &str) -> u64 {
-    let info: String = ask(redis, &format!("INFO {section}"));
-    let line = info.lines().find_map(|line| line.strip_prefix(field));
-    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
-    line.map_or(0, |rest| digits(rest).parse().unwrap())
-}
-
-/// How often a command has been run.
-fn calls(redis: &mut Connection, command: &str) -> u64 {
-    info(redis, "commandstats", &format!("cmdstat_{command}:calls="))
 }
 
 #[tokio::test(flavor = "multi_thread")]

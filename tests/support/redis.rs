@@ -75,6 +75,19 @@ pub fn keys(redis: &mut Connection) -> Vec<String> {
     keys
 }
 
+/// A number that INFO tells, or 0 when it does not.
+pub fn info(redis: &mut Connection, section: &str, field: &str) -> u64 {
+    let info: String = ask(redis, &format!("INFO {section}"));
+    let line = info.lines().find_map(|line| line.strip_prefix(field));
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+    line.map_or(0, |rest| digits(rest).parse().unwrap())
+}
+
+/// How often a command has been run.
+pub fn calls(redis: &mut Connection, command: &str) -> u64 {
+    info(redis, "commandstats", &format!("cmdstat_{command}:calls="))
+}
+
 impl Drop for RedisServer {
     fn drop(&mut self) {
         drop(self.watchdog.stdin.take());

@@ -1,26 +1,28 @@
 -- The machine behind both buckets: a backlog that drains at a steady rate. State: backlog, unit, last.
 -- Rule: capacity unit drain, and for a leaky bucket queue (1 or 0) and max_wait (-1 for none).
 
-if algorithms.token_bucket or algorithms.leaky_bucket then
+if algorithms.bucket then
   local MOST = 4503599627370496
 
   local function parse(_, text)
     if not text then
       return { backlog = 0, unit = 0, last = 0, changed = false }
     end
-    local backlog, unit, last = match(text, '^(%d+) (%d+) (%d+)$')
-    backlog, unit, last = whole(backlog), whole(unit), whole(last)
-    if backlog and unit and last and backlog > 0 and unit > 0 then
+    local first, unit, last, more = unpacked(text)
+    local backlog = -1 - first
+    local exact = backlog < INEXACT and unit < INEXACT and last < INEXACT
+    local whole = backlog % 1 + unit % 1 + last % 1 == 0
+    if exact and whole and backlog > 0 and unit > 0 and last >= 0 and not more then
       return { backlog = backlog, unit = unit, last = last, changed = false }
     end
   end
 
   -- The backlog in this rule's units, which are not the state's when the rate has been changed in between.
   local function in_units(rule, state)
-    local unit = rule[2]
-    if state.unit == unit or state.backlog == 0 then
-      return state.backlog
+    if state.backlog == 0 then
+      return 0
     end
+    local unit = rule[2]
     local tokens = floor(state.backlog / state.unit)
     local rest = state.backlog % state.unit * unit / state.unit
     return min(tokens * unit + ceil(rest), MOST)
@@ -32,7 +34,9 @@ if algorithms.token_bucket or algorithms.leaky_bucket then
     if now < last then
       now = last
     end
-    return max(0, in_units(rule, state) - (now - last) * rule[3]), now
+    local backlog = state.unit == rule[2] and state.backlog or in_units(rule, state)
+    local level = backlog - (now - last) * rule[3]
+    return level > 0 and level or 0, now
   end
 
   local function peek(rule, state, cost)
@@ -51,7 +55,9 @@ if algorithms.token_bucket or algorithms.leaky_bucket then
     else
       level = level + cost * unit
     end
-    return outcome, floor(max(0, capacity * unit - level) / unit), wait, ceil(level / drain), now, level
+    local left = capacity * unit - level
+    local remaining = left > 0 and (left - left % unit) / unit or 0
+    return outcome, remaining, wait, (level + -level % drain) / drain, now, level
   end
 
   local function owe(rule, state, backlog, now)
@@ -64,11 +70,13 @@ if algorithms.token_bucket or algorithms.leaky_bucket then
   end
 
   local function commit(rule, state, _, at, place)
-    owe(rule, state, place, at)
+    state.backlog, state.unit, state.last, state.changed = place, rule[2], at, rule
   end
 
   local function written(rule, state)
-    return state.last + ceil(state.backlog / rule[3]), format('%d %d %d', state.backlog, state.unit, state.last)
+    local backlog, drain = state.backlog, rule[3]
+    local expires_at = state.last + (backlog + -backlog % drain) / drain
+    return expires_at, pack(-1 - backlog, state.unit, state.last)
   end
 
   local function corrections()
@@ -115,7 +123,6 @@ if algorithms.token_bucket or algorithms.leaky_bucket then
     return refund, overcharge
   end
 
-  local bucket = { parse = parse, peek = peek, commit = commit, written = written, corrections = corrections }
-  algorithms.token_bucket, algorithms.leaky_bucket = bucket, bucket
+  algorithms.bucket = { parse = parse, peek = peek, commit = commit, written = written, corrections = corrections }
 end
 

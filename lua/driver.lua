@@ -1,31 +1,26 @@
 -- Does the operations one after another, writes what they have changed, and replies.
 
-local settle, reset
-local function run(name, charges)
+local corrections
+local function operation(name)
   if name == 'acquire' then
-    return acquire(charges)
-  elseif not settle then
-    settle, reset = others()
+    return acquire
   end
-  if name == 'settle' then
-    return settle(charges)
-  elseif name == 'reset' then
-    return reset(charges)
-  end
-  error('tollgate: no operation ' .. tostring(name))
+  corrections = corrections or others()
+  return corrections[name] or error('tollgate: no operation ' .. tostring(name))
 end
 
 local count = argument()
 if count == 1 then
-  run(argument(), argument())
-  for key, state in pairs(states) do
-    if state.changed then
+  operation(args[cursor + 1])()
+  for key = 1, #KEYS do
+    local state = states[key]
+    if state and state.changed then
       save(key, state)
     end
   end
 else
   -- Among others, an operation that fails fails alone: its charges say so, and where its words are at the reply's end.
-  local WIDTH, first, failures = { acquire = 4, settle = 7, reset = 2 }, cursor, {}
+  local WIDTH, start, failures = { acquire = 4, settle = 7, reset = 2 }, cursor, {}
   local function fail(tiers, charges, why)
     failures[#failures + 1] = type(why) == 'table' and why.err or tostring(why)
     for tier = tiers, tiers + 6 * (charges - 1), 6 do
@@ -35,20 +30,19 @@ else
   end
 
   for _ = 1, count do
-    local name, charges = argument(), argument()
-    local last, tiers = WIDTH[name] and cursor + WIDTH[name] * charges, said
-    local done, why = pcall(run, name, charges)
-    if not last then
-      error(why)
-    elseif not done then
+    local first, tiers, name = cursor, said, args[cursor + 1]
+    local done, why = pcall(operation(name))
+    if not done then
+      local charges = args[first + 2]
       fail(tiers, charges, why)
-      cursor, said = last, tiers + 6 * charges
+      cursor, said = first + 2 + WIDTH[name] * charges, tiers + 6 * charges
     end
   end
 
   local unwritten
-  for key, state in pairs(states) do
-    if state.changed then
+  for key = 1, #KEYS do
+    local state = states[key]
+    if state and state.changed then
       local done, why = pcall(save, key, state)
       if not done then
         unwritten = unwritten or {}
@@ -59,7 +53,7 @@ else
 
   -- What was charged to a key that could not be written has not been charged.
   if unwritten then
-    cursor = first
+    cursor = start
     local tiers = 1
     for _ = 1, count do
       local name, charges = argument(), argument()
@@ -79,9 +73,9 @@ else
   end
 end
 
-for key, state in pairs(states) do
-  if state.garbage then
+for key = 1, #KEYS do
+  if states[key] and states[key].garbage then
     reply[#reply + 1] = key
   end
 end
-return packed and cmsgpack.pack(reply) or reply
+return packed and pack(reply) or reply

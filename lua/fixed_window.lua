@@ -2,14 +2,16 @@
 -- Rule: limit window anchored (1 or 0).
 
 if algorithms.fixed_window then
-  local function parse(_, text)
+  local function parse(rule, text)
     if not text then
-      return { start = 0, count = 0, changed = false }
+      return { start = 0, count = 0, changed = false, expires_at = 0 }
     end
-    local start, count = match(text, '^(%d+) (%d+)$')
-    start, count = whole(start), whole(count)
-    if start and count and count > 0 then
-      return { start = start, count = count, changed = false }
+    local first, count, more = unpacked(text)
+    local start = -1 - first
+    local exact = start < INEXACT and count < INEXACT
+    local whole = start % 1 + count % 1 == 0
+    if exact and whole and start >= 0 and count > 0 and not more then
+      return { start = start, count = count, changed = false, expires_at = start + rule[2] }
     end
   end
 
@@ -17,9 +19,9 @@ if algorithms.fixed_window then
   local function in_force(rule, state)
     local window = rule[2]
     if state.count > 0 and now < state.start + window then
-      return state.start, state.count, max(now, state.start)
+      return state.start, state.count, now > state.start and now or state.start
     end
-    local start = rule[3] == 1 and now or floor(now / window) * window
+    local start = rule[3] == 1 and now or now - now % window
     return start, 0, now
   end
 
@@ -35,7 +37,7 @@ if algorithms.fixed_window then
     else
       count = count + cost
     end
-    return outcome, max(0, limit - count), wait, count == 0 and 0 or left, now, start
+    return outcome, count < limit and limit - count or 0, wait, count == 0 and 0 or left, now, start
   end
 
   local function set(rule, state, start, count)
@@ -48,7 +50,7 @@ if algorithms.fixed_window then
 
   local function written(rule, state)
     local expires_at = state.count == 0 and 0 or state.start + rule[2]
-    return expires_at, format('%d %d', state.start, state.count)
+    return expires_at, pack(-1 - state.start, state.count)
   end
 
   local function corrections()

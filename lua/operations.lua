@@ -1,38 +1,49 @@
 -- What can be done to limits: charge them, correct charges, forget them. Each state is read once and written once.
 
-for _, rule in ipairs(rules) do
-  local algorithm = algorithms[rule.name]
+for i = 1, #rules do
+  local name = rules[i].algorithm
+  local algorithm = algorithms[name]
   if type(algorithm) ~= 'table' then
-    error('tollgate: no algorithm ' .. tostring(rule.name))
+    error('tollgate: no algorithm ' .. tostring(name))
   end
-  rule.algorithm, rule.peek, rule.commit = algorithm, algorithm.peek, algorithm.commit
+  rules[i].algorithm = algorithm
 end
 
 -- What is under the keys, read together where there are several. A key of another type reads like one that is not there.
-local texts
-if #KEYS > 1 then
-  texts = {}
-  for first = 1, #KEYS, 1000 do
-    local together = call('MGET', unpack(KEYS, first, min(first + 999, #KEYS)))
-    for i, text in ipairs(together) do
-      texts[first + i - 1] = text
+local texts, strangers
+if #KEYS > 1 and #KEYS <= 1000 then
+  texts = call('MGET', unpack(KEYS))
+end
+
+-- Whether any of the keys that read like that is there.
+local function are_strangers()
+  if strangers == nil then
+    local missing = {}
+    for key = 1, #KEYS do
+      if not texts[key] then
+        missing[#missing + 1] = KEYS[key]
+      end
     end
+    strangers = call('EXISTS', unpack(missing)) > 0
   end
+  return strangers
 end
 
 local states = {}
 local function load(key, rule)
   local algorithm = rule.algorithm
-  local state, text, garbage
+  local state, sound
   if algorithm.load then
     state = algorithm.load(rule, KEYS[key])
   else
-    text = texts and texts[key]
-    if not text then
+    local text, garbage = texts and texts[key]
+    if not text and (not texts or are_strangers()) then
       text, garbage = read('GET', KEYS[key])
     end
-    state = text and algorithm.parse(rule, text)
-    if not state then
+    if text then
+      sound, state = pcall(algorithm.parse, rule, text)
+    end
+    if not (sound and state) then
       state = algorithm.parse(rule)
       state.garbage = garbage or text
     end
@@ -41,53 +52,61 @@ local function load(key, rule)
   return state
 end
 
+-- A window's key already lives as long as it should, unless the window has moved on.
 local function save(key, state)
   local rule = state.changed
   local expires_at, text = rule.algorithm.written(rule, state)
   if expires_at <= now then
     call('DEL', KEYS[key])
-  elseif text then
-    call('SET', KEYS[key], text, lifetime(expires_at))
-  else
+  elseif not text then
     rule.algorithm.save(KEYS[key], state, lifetime(expires_at))
+  elseif state.expires_at == expires_at and not named then
+    call('SET', KEYS[key], text, 'KEEPTTL')
+  else
+    call('SET', KEYS[key], text, lifetime(expires_at))
   end
 end
 
--- Six numbers per charge, after the time.
-local reply, said = { now }, 1
+-- Six numbers per charge, after the time; there is room for those of one, which is what most calls are about.
+local reply, said = { now, nil, nil, nil, nil, nil, nil }, 1
 
 -- Peeks all, and only if all admit, commits all.
-local function acquire(charges)
-  local from, tier, admitted = cursor, said, true
-  for _ = 1, charges do
-    local key, rule, cost = args[cursor + 1], rules[args[cursor + 2]], args[cursor + 3]
-    local outcome, remaining, wait, reset_after, at, place = rule.peek(rule, states[key] or load(key, rule), cost)
+local function acquire()
+  local args, states, reply = args, states, reply
+  local first, tier, admitted = cursor + 3, said, true
+  local last = cursor + 2 + 4 * args[cursor + 2]
+  for charge = first, last, 4 do
+    local key, rule, cost = args[charge], rules[args[charge + 1]], args[charge + 2]
+    local state = states[key] or load(key, rule)
+    local outcome, remaining, wait, reset_after, at, place = rule.algorithm.peek(rule, state, cost)
     if outcome ~= ADMITTED or cost == 0 then
-      admitted = admitted and (outcome == ADMITTED or args[cursor + 4] == 1)
+      admitted = admitted and (outcome == ADMITTED or args[charge + 3] == 1)
       at, place = -1, -1
     end
-    reply[said + 1], reply[said + 2], reply[said + 3], reply[said + 4] = outcome, remaining, wait, reset_after
-    reply[said + 5], reply[said + 6] = at, place
-    cursor, said = cursor + 4, said + 6
+    reply[tier + 1], reply[tier + 2], reply[tier + 3] = outcome, remaining, wait
+    reply[tier + 4], reply[tier + 5], reply[tier + 6] = reset_after, at, place
+    tier = tier + 6
   end
-  for charge = from, cursor - 4, 4 do
-    local state, rule = states[args[charge + 1]], rules[args[charge + 2]]
+  tier = said
+  for charge = first, last, 4 do
+    local state, rule = states[args[charge]], rules[args[charge + 1]]
     if not admitted then
       if reply[tier + 1] == ADMITTED then
-        reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = rule.peek(rule, state, 0)
+        reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = rule.algorithm.peek(rule, state, 0)
       end
       reply[tier + 5], reply[tier + 6] = -1, -1
     elseif reply[tier + 5] >= 0 then
-      rule.commit(rule, state, args[charge + 3], reply[tier + 5], reply[tier + 6])
+      rule.algorithm.commit(rule, state, args[charge + 2], reply[tier + 5], reply[tier + 6])
     end
     tier = tier + 6
   end
+  cursor, said = last, tier
 end
 
--- The other operations, and what is seldom needed of them.
+-- The other operations, which are seldom needed, and their names.
 local function others()
   local function report(rule, state)
-    local outcome, remaining, wait, reset_after = rule.peek(rule, state, 0)
+    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0)
     for i, number in ipairs({ outcome, remaining, wait, reset_after, -1, -1 }) do
       reply[said + i] = number
     end
@@ -95,8 +114,9 @@ local function others()
   end
 
   -- Corrects charges to their true cost.
-  local function settle(charges)
-    for _ = 1, charges do
+  local function settle()
+    cursor = cursor + 1
+    for _ = 1, argument() do
       local key, rule, cost = argument(), rules[argument()], argument()
       local mark, to = { at = argument(), place = argument(), unit = argument() }, argument()
       local state, algorithm = states[key] or load(key, rule), rule.algorithm
@@ -113,8 +133,9 @@ local function others()
   end
 
   -- Forgets keys, whatever they hold.
-  local function reset(charges)
-    for _ = 1, charges do
+  local function reset()
+    cursor = cursor + 1
+    for _ = 1, argument() do
       local key, rule = argument(), rules[argument()]
       call('DEL', KEYS[key])
       texts = nil
@@ -122,6 +143,6 @@ local function others()
     end
   end
 
-  return settle, reset
+  return { settle = settle, reset = reset }
 end
 

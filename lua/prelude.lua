@@ -1,8 +1,9 @@
 -- tollgate: several operations on several limits in one atomic step. lua/README.md documents KEYS, ARGV and the reply.
 --
 -- The parts are joined in this order: prelude, the algorithms, operations, driver. Each algorithm reads like its twin in
--- src/algorithm/, with the same names in the same order. One thing differs: a peek that admits also tells when and where
--- the charge would leave its trace (`at` and `place` of the receipt), so that a commit need not work it out again.
+-- src/algorithm/, with the same names in the same order. Two things differ: a peek that admits also tells when and where
+-- the charge would leave its trace (`at` and `place` of the receipt), so that a commit need not work it out again; and
+-- a / b is rounded down as (a - a % b) / b and up as (a + -a % b) / b, since a call of floor takes longer than both.
 --
 -- Redis runs all of this from the top in every call, and to make a function, and to sweep it up afterwards, takes longer
 -- than to call it. So a call makes only the algorithms that it uses, and what corrects charges only if it has to.
@@ -10,7 +11,8 @@
 local call = redis.call
 local unpack = unpack or table.unpack
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
-local format, find, match = string.format, string.find, string.match
+local format, find = string.format, string.find
+local pack, unpacked = cmsgpack.pack, cmsgpack.unpack
 
 -- Outcomes, as the reply spells them. What failed says why at the reply's end.
 local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
@@ -18,7 +20,10 @@ local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
 -- The arguments, from left to right: packed into one, as the reply then is too, or as text.
 local args, cursor, packed = {}, 0, #ARGV == 1
 if packed then
-  args = cmsgpack.unpack(ARGV[1])
+  args = { unpacked(ARGV[1]) }
+  if args[2] == nil then
+    args = args[1] -- an array: a function cannot return more than some thousand values
+  end
 else
   for i, text in ipairs(ARGV) do
     args[i] = tonumber(text) or text
@@ -37,25 +42,26 @@ if named == '*' then
   named, now = nil, time[1] * 1000000 + time[2]
 end
 
--- The rules: a name, and the numbers that its algorithm takes, in the order in which that one documents them.
+-- The rules: the algorithm, for now by name, and its numbers, in the order in which it documents them.
 local rules, algorithms = {}, {}
 for i = 1, argument() do
-  local name = argument()
-  local rule = { argument(), argument(), false, false, false, name = name, algorithm = false, peek = false, commit = false }
-  if name ~= 'sliding_log' then
-    rule[3] = argument()
+  local name, numbers = argument(), 3
+  if name == 'token_bucket' then
+    name = 'bucket'
+  elseif name == 'leaky_bucket' then
+    name, numbers = 'bucket', 5
+  elseif name == 'sliding_log' then
+    numbers = 2
   end
-  if name == 'leaky_bucket' then
+  local rule = { argument(), argument(), numbers > 2 and argument(), false, false, algorithm = name }
+  if numbers == 5 then
     rule[4], rule[5] = argument(), argument()
   end
   rules[i], algorithms[name or ''] = rule, true
 end
 
--- The number that these digits are, if a double holds it exactly.
-local function whole(digits)
-  local n = digits and #digits <= 16 and tonumber(digits)
-  return n and n < 9007199254740992 and n or nil
-end
+-- Whole numbers from here on are not exact any more.
+local INEXACT = 9007199254740992
 
 -- What a reading command answers, or nil and whether the key holds something of another type, which is that key's
 -- affair. Any other error is the operation's: a limit that cannot be read must not pass for a fresh one.
@@ -74,6 +80,6 @@ local function lifetime(expires_at)
   if named then
     return 'PX', format('%d', max(3600000, ceil((expires_at - now) / 1000)))
   end
-  return 'PXAT', format('%d', ceil(expires_at / 1000))
+  return 'PXAT', format('%d', (expires_at + -expires_at % 1000) / 1000)
 end
 

@@ -2,25 +2,23 @@
 -- State: newest, and the counts from there back. Rule: limit width buckets.
 
 if algorithms.sliding_counter then
+  local function split(first, ...)
+    return first, { ... }
+  end
+
   local function parse(rule, text)
     if not text then
-      return { newest = 0, counts = {}, changed = false }
+      return { newest = 0, counts = {}, changed = false, expires_at = 0 }
     end
-    local newest, rest = match(text, '^(%d+) ([%d ]*%d)$')
-    newest = whole(newest)
-    if not newest or find(rest, '  ', 1, true) then
-      return nil
+    local first, counts = split(unpacked(text))
+    local newest = -1 - first
+    local exact, whole = newest < INEXACT and newest >= 0, newest % 1
+    for i = 1, #counts do
+      local count = counts[i]
+      exact, whole = exact and count < INEXACT and count >= 0, whole + count % 1
     end
-    local counts = {}
-    for digits in string.gmatch(rest, '%d+') do
-      local count = whole(digits)
-      if not count then
-        return nil
-      end
-      counts[#counts + 1] = count
-    end
-    if #counts <= rule[3] + 1 and counts[1] > 0 then
-      return { newest = newest, counts = counts, changed = false }
+    if exact and whole == 0 and #counts <= rule[3] + 1 and counts[1] > 0 then
+      return { newest = newest, counts = counts, changed = false, expires_at = (newest + rule[3] + 1) * rule[2] }
     end
   end
 
@@ -47,9 +45,13 @@ if algorithms.sliding_counter then
 
   -- Where now falls in a state: in which sub-window, how many after its newest (its age), and how far into it.
   local function moment(rule, state)
-    local now = max(now, state.newest * rule[2])
-    local index = floor(now / rule[2])
-    return index, index - state.newest, now % rule[2]
+    local now, newest, width = now, state.newest, rule[2]
+    if now < newest * width then
+      now = newest * width
+    end
+    local elapsed = now % width
+    local index = (now - elapsed) / width
+    return index, index - newest, elapsed
   end
 
   -- The sum of the sub-windows that are wholly inside.
@@ -145,14 +147,8 @@ if algorithms.sliding_counter then
     local expires_at = (state.newest + rule[3] + 1) * rule[2]
     if #counts == 0 then
       return 0
-    elseif #counts <= 2 then
-      return expires_at, format(counts[2] and '%d %d %d' or '%d %d', state.newest, counts[1], counts[2])
     end
-    local numbers = { format('%d', state.newest) }
-    for i, count in ipairs(counts) do
-      numbers[i + 1] = format('%d', count)
-    end
-    return expires_at, table.concat(numbers, ' ')
+    return expires_at, pack(-1 - state.newest, unpack(counts))
   end
 
   local function corrections()

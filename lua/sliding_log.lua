@@ -7,7 +7,9 @@
 if algorithms.sliding_log then
   -- The time that an entry is, or nil: tonumber alone takes 'nan', '-1', '1e9' and '0x10'.
   local function time_of(entry)
-    return whole(match(entry or '', '^%d+$'))
+    local digits = string.match(entry or '', '^%d+$')
+    local time = digits and #digits <= 16 and tonumber(digits)
+    return time and time < INEXACT and time or nil
   end
 
   -- As if there were nothing in the list; `stale` remembers that there is.

@@ -208,3 +208,31 @@ async fn no_two_limits_meet_in_one_key() {
     assert!(store.apply(Operation::Acquire(charges)).await.unwrap().admits());
     assert_eq!(keys(&mut server.client()).len(), 2 * identities.len());
 }
+
+/// The Lua program takes its arguments, and reads its keys, in another way when there are many.
+#[tokio::test]
+async fn a_group_of_any_size_is_charged_all_or_none() {
+    let server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    for size in [999, 1000, 1001, 5000] {
+        let limit = Limit::new(&format!("of-{size}"), FixedWindow::new(Quota::new(2, TEN_YEARS)));
+        let group = |cost_of_last: u32| {
+            let mut charges = Charges::new();
+            for user in 1..=size {
+                let cost = if user == size { cost_of_last } else { 1 };
+                let charge = Charge::new(limit.clone(), Key::new(format!("user:{user}")));
+                charges.push(charge.cost(cost)).unwrap();
+            }
+            Operation::Acquire(charges)
+        };
+        let mut remaining = Vec::new();
+        for cost_of_last in [1, 2, 1, 1] {
+            let decision = store.apply(group(cost_of_last)).await.unwrap();
+            let left = decision.tiers().iter().map(|tier| tier.verdict().remaining());
+            remaining.push((decision.admits(), left.collect::<Vec<_>>()));
+        }
+        let all = |left: u64| vec![left; size];
+        let expected = [(true, all(1)), (false, all(1)), (true, all(0)), (false, all(0))];
+        assert_eq!(remaining, expected, "{size}");
+    }
+}

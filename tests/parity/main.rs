@@ -14,7 +14,7 @@ use proptest::{
     test_runner::{FileFailurePersistence, TestRunner},
 };
 use support::{
-    redis::RedisServer,
+    redis::{RedisServer, stored},
     stores::AnyStore,
     traces::{Elapse, Size},
 };
@@ -46,22 +46,13 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// What Redis holds under a key, as a state displays.
-fn stored(client: &mut Connection, limit: &Limit, key: &Key) -> Option<String> {
-    let name = format!("rate_limit:{limit}:{key}");
-    if matches!(limit.rule(), Rule::SlidingLog(_)) {
-        let entries: Vec<String> = cmd("LRANGE").arg(name).arg(0).arg(-1).query(client).unwrap();
-        return (!entries.is_empty()).then(|| entries.join(" "));
-    }
-    cmd("GET").arg(name).query(client).unwrap()
-}
-
 /// Every tier's state is the same in both; tells by when any of them had lapsed.
 fn same_states(memory: &MemoryStore, client: &mut Connection, play: &Play<'_>) -> Micros {
     let expiry = |limit: &Limit| {
         let state = memory.state(limit, &play.key);
         let text = state.as_ref().map(State::to_string);
-        assert_eq!(text, stored(client, limit, &play.key), "the state of {limit}");
+        let name = format!("rate_limit:{limit}:{}", play.key);
+        assert_eq!(text, stored(client, &name), "the state of {limit}");
         state.map_or(0, |state| limit.rule().expires_at(&state))
     };
     let lapsed = play.limits.iter().map(expiry).filter(|expiry| *expiry <= play.latest);

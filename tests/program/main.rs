@@ -7,7 +7,7 @@ mod support;
 
 use std::fs;
 
-use support::redis::RedisServer;
+use support::redis::{RedisServer, stored};
 use tollgate::RedisStore;
 use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
@@ -40,16 +40,6 @@ fn command<T: tollgate::redis::FromRedisValue>(redis: &mut Connection, words: &[
     cmd(words[0]).arg(&words[1..]).query(redis).unwrap()
 }
 
-/// The state under a key, as Redis holds it.
-fn state(redis: &mut Connection, key: &str) -> Vec<Vec<u8>> {
-    match command::<String>(redis, &["TYPE", key]).as_str() {
-        "none" => Vec::new(),
-        "string" => vec![command(redis, &["GET", key])],
-        "list" => command(redis, &["LRANGE", key, "0", "-1"]),
-        other => panic!("{key} is a {other}"),
-    }
-}
-
 #[test]
 fn readme_token_bucket() {
     let server = RedisServer::start();
@@ -59,12 +49,14 @@ fn readme_token_bucket() {
     let charge = "1700000000000000  1 token_bucket 20 600000 1  1 acquire 1 1 1 5 0";
     let reply = [1700000000000000, 0, 15, 0, 3000000, 1700000000000000, 3000000];
     assert_eq!(eval(redis, &[key], charge).unwrap(), reply);
-    assert_eq!(state(redis, key), [b"3000000 600000 1700000000000000"]);
+    assert_eq!(stored(redis, key).unwrap(), "3000000 600000 1700000000000000");
+    let bytes = b"\xd2\xff\xd2\x39\x3f\xce\x00\x09\x27\xc0\xcf\x00\x06\x0a\x24\x18\x1e\x40\x00";
+    assert_eq!(command::<Vec<u8>>(redis, &["GET", key]), bytes);
 
     let refund = "1700000001000000  1 token_bucket 20 600000 1  1 settle 1 1 1 5 1700000000000000 3000000 600000 0";
     let reply = [1700000001000000, 0, 20, 0, 0, -1, -1];
     assert_eq!(eval(redis, &[key], refund).unwrap(), reply);
-    assert!(state(redis, key).is_empty());
+    assert_eq!(stored(redis, key), None);
 }
 
 #[test]

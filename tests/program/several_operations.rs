@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use tollgate::redis::Connection;
 
-use crate::{command, eval, state, support::redis::RedisServer};
+use crate::{
+    command, eval,
+    support::redis::{RedisServer, stored},
+};
 
 /// Each algorithm at 10 in 1000 microseconds, and the same limit raised to 14.
 const RULES: [[&str; 2]; 8] = [
@@ -124,13 +127,13 @@ fn one_call_answers_as_several_do_and_leaves_the_same_state() {
             several.extend(&reply[1..]);
             known.push(receipts(operation, &rules, &reply));
         }
-        let left_by_several = keys.map(|key| state(redis, key));
+        let left_by_several = keys.map(|key| stored(redis, key));
 
         prepare(redis, &keys, &rules, before);
         let arguments = format!("{head} {} {}", operations.len(), spelled.join(" "));
         let context = format!("{first}, {second}, charged at {before:?}: {}", spelled.join(" "));
         assert_eq!(eval(redis, &keys, &arguments).unwrap(), several, "{context}");
-        assert_eq!(keys.map(|key| state(redis, key)), left_by_several, "{context}");
+        assert_eq!(keys.map(|key| stored(redis, key)), left_by_several, "{context}");
     }
 }
 
@@ -153,14 +156,14 @@ fn a_state_is_read_once_and_written_once_per_call() {
     let refused = "3 acquire 1 1 1 99 0  acquire 2 1 1 1 0 2 1 99 0  acquire 1 1 1 0 0";
     let taken_back = "2 acquire 1 1 1 2 0  settle 1 1 1 2 5000 200 100 0";
     for (rule, operations, expected) in [
-        ("token_bucket 10 100 1", many, "get 2 mget 1 set 2"),
-        ("leaky_bucket 10 100 1 1 -1", many, "get 2 mget 1 set 2"),
-        ("fixed_window 10 1000 0", many, "get 2 mget 1 set 2"),
-        ("sliding_counter 10 1000 1", many, "get 2 mget 1 set 2"),
+        ("token_bucket 10 100 1", many, "exists 1 mget 1 set 2"),
+        ("leaky_bucket 10 100 1 1 -1", many, "exists 1 mget 1 set 2"),
+        ("fixed_window 10 1000 0", many, "exists 1 mget 1 set 2"),
+        ("sliding_counter 10 1000 1", many, "exists 1 mget 1 set 2"),
         ("sliding_log 10 1000", many, "lindex 2 mget 1 pexpire 2 rpush 2"),
-        ("token_bucket 10 100 1", refused, "get 2 mget 1"),
+        ("token_bucket 10 100 1", refused, "exists 1 mget 1"),
         ("sliding_log 10 1000", refused, "lindex 2 mget 1"),
-        ("token_bucket 10 100 1", taken_back, "del 1 get 1 mget 1"),
+        ("token_bucket 10 100 1", taken_back, "del 1 exists 1 mget 1"),
     ] {
         command::<()>(redis, &["FLUSHALL"]);
         command::<()>(redis, &["CONFIG", "RESETSTAT"]);
@@ -183,7 +186,7 @@ fn garbage_under_a_log_makes_way_for_a_charge_that_the_same_call_corrects() {
         command::<()>(redis, &["DEL", "key"]);
         command::<()>(redis, garbage);
         assert_eq!(eval(redis, &["key"], arguments).unwrap(), reply, "{garbage:?}");
-        assert_eq!(state(redis, "key"), [b"5000"], "{garbage:?}");
+        assert_eq!(stored(redis, "key").unwrap(), "5000", "{garbage:?}");
     }
 }
 

@@ -6,7 +6,7 @@ mod lost;
 #[path = "../support/mod.rs"]
 mod support;
 
-use support::redis::{RedisServer, ask, calls, info};
+use support::redis::{RedisServer, ask, calls, info, stored};
 use tokio::task::JoinSet;
 use tollgate::{
     Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store,
@@ -39,7 +39,7 @@ async fn warm_up(store: &RedisStore, redis: &mut Connection) {
 
 /// What has been charged, by the word of Redis.
 fn charged(redis: &mut Connection) -> u64 {
-    let state: Option<String> = ask(redis, "GET rate_limit:fixed_window:name:86400000000:key");
+    let state = stored(redis, "rate_limit:fixed_window:name:86400000000:key");
     state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())
 }
 

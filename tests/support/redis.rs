@@ -68,6 +68,21 @@ pub fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str) -> T {
     cmd(name).arg(words.collect::<Vec<_>>()).query(redis).unwrap()
 }
 
+/// The state under a key as text, in the words of `State`'s Display: numbers that are separated by blanks.
+pub fn stored(redis: &mut Connection, key: &str) -> Option<String> {
+    const UNPACK: &str = "
+        local numbers = { cmsgpack.unpack(redis.call('GET', KEYS[1])) }
+        numbers[1] = -1 - numbers[1]
+        return numbers";
+    let numbers: Vec<u64> = match ask::<String>(redis, &format!("TYPE {key}")).as_str() {
+        "none" => return None,
+        "list" => ask(redis, &format!("LRANGE {key} 0 -1")),
+        _ => cmd("EVAL").arg(UNPACK).arg(1).arg(key).query(redis).unwrap(),
+    };
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    Some(numbers.join(" "))
+}
+
 /// Every key there is, in order.
 pub fn keys(redis: &mut Connection) -> Vec<String> {
     let mut keys: Vec<String> = ask(redis, "KEYS *");

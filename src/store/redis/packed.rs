@@ -1,7 +1,10 @@
-//! The arguments of a call, and its reply, each packed into one: a MessagePack array of whole numbers and words.
+//! The arguments of a call, and its reply, each packed into one: whole numbers and words in MessagePack.
 //!
 //! Redis and Lua make a string of every argument, and Lua a number of every string. Packed, they are numbers at once;
 //! and a reply of hundreds of numbers is read in a fraction of the time that as many replies take.
+
+/// How many values Lua is given at once; it could take almost 8000.
+const MOST_AT_ONCE: u32 = 4000;
 
 /// Values one after another. What is written here is what `cmsgpack.unpack` reads.
 #[derive(Default)]
@@ -49,8 +52,12 @@ impl Packed {
         self
     }
 
-    /// The array of all values.
-    pub(super) fn finish(&self) -> Vec<u8> {
+    /// All values, one after another, of which Lua makes a table at once; but it cannot take more than some thousand in
+    /// that way, so if there are many they are an array, which it fills one by one.
+    pub(super) fn finish(self) -> Vec<u8> {
+        if self.values <= MOST_AT_ONCE {
+            return self.bytes;
+        }
         [&[0xdd], &self.values.to_be_bytes()[..], &self.bytes].concat()
     }
 
@@ -156,7 +163,7 @@ mod tests {
             .number(u32::MAX)
             .number(1u64 << 32)
             .number_or_none(None);
-        let expected = "dd00000009 a57265736574 00 7f cd0080 cdffff ce00010000 ceffffffff cf0000000100000000 ff";
+        let expected = "a57265736574 00 7f cd0080 cdffff ce00010000 ceffffffff cf0000000100000000 ff";
         let packed: String = packed.finish().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(packed, expected.replace(' ', ""));
     }

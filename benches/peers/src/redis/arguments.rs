@@ -27,36 +27,27 @@ pub fn acquire_each(sha: &str, keys: &[String]) -> Cmd {
         arguments.word("acquire").numbers(&[1, key, 1, 1, 0]);
     }
     let mut call = cmd("EVALSHA");
-    call.arg(sha).arg(keys.len()).arg(keys).arg(arguments.finish());
+    call.arg(sha).arg(keys.len()).arg(keys).arg(arguments.0);
     call
 }
 
-/// A MessagePack array.
+/// MessagePack values, one after another.
 #[derive(Default)]
-struct Packed {
-    bytes: Vec<u8>,
-    values: u32,
-}
+struct Packed(Vec<u8>);
 
 impl Packed {
     fn word(&mut self, word: &str) -> &mut Self {
-        self.bytes.push(0xa0 | word.len() as u8);
-        self.bytes.extend_from_slice(word.as_bytes());
-        self.values += 1;
+        self.0.push(0xa0 | word.len() as u8);
+        self.0.extend_from_slice(word.as_bytes());
         self
     }
 
     fn numbers(&mut self, numbers: &[u32]) -> &mut Self {
         for number in numbers {
-            self.bytes.push(0xce);
-            self.bytes.extend_from_slice(&number.to_be_bytes());
-            self.values += 1;
+            self.0.push(0xce);
+            self.0.extend_from_slice(&number.to_be_bytes());
         }
         self
-    }
-
-    fn finish(&self) -> Vec<u8> {
-        [&[0xdd], &self.values.to_be_bytes()[..], &self.bytes].concat()
     }
 }
 

@@ -94,18 +94,18 @@ impl Decision {
         self
     }
 
-    /// The same, said again when so much time has gone by.
+    /// The same refusal, of such charges, when so much time has gone by.
     #[cfg(feature = "redis")]
-    pub(crate) fn repeated_after(&self, gone: Micros) -> Self {
-        let mut decision = self.clone();
-        decision.now += gone;
-        for Tier { verdict, .. } in &mut decision.tiers {
+    pub(crate) fn repeated(&self, charges: impl Iterator<Item = Charge>, gone: Micros) -> Self {
+        let repeat = |(charge, tier): (Charge, &Tier)| {
+            let mut verdict = tier.verdict;
             verdict.reset_after = verdict.reset_after.saturating_sub(gone);
             if let Outcome::Limited { retry_after } = &mut verdict.outcome {
                 *retry_after = retry_after.saturating_sub(gone).max(1);
             }
-        }
-        decision
+            Tier::new(charge, verdict)
+        };
+        Self::new(self.now + gone, charges.zip(&self.tiers).map(repeat).collect())
     }
 
     /// Whether the request may pass: every tier that is not a shadow admits it.

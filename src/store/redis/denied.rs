@@ -93,27 +93,30 @@ impl Refusal {
     }
 
     /// In whole microseconds that have gone by, rounded down: nobody is told to come back too early.
-    fn repeat(&self, now: Instant) -> Decision {
+    fn repeat(&self, charges: Charges, now: Instant) -> Decision {
         let gone = now.saturating_duration_since(self.received);
-        self.decision.repeated_after(gone.as_micros() as Micros)
+        self.decision.repeated(charges.into_each(), gone.as_micros() as Micros)
     }
 }
 
 impl Denied {
-    /// What has been said of these charges, if it still holds.
-    pub(super) fn repeat(&self, charges: &Charges) -> Option<Decision> {
+    /// What has been said of these charges, or them again if nothing has that still holds.
+    pub(super) fn repeat(&self, charges: Charges) -> Result<Decision, Charges> {
         if self.count.load(Ordering::Relaxed) == 0 {
-            return None;
+            return Err(charges);
         }
         let now = Instant::now();
         // Many ask at once for what an attack is after, and none of them should wait for another.
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        charges.as_slice().iter().find_map(|charge| {
+        let said_of = |charge: &Charge| {
             let hash = self.hash(charge);
             let refusal = kept.refusals.find(hash, |refusal| refusal.charge().counts_as(charge))?;
-            let holds = now < refusal.until && refusal.speaks_of(charges);
-            holds.then(|| refusal.repeat(now))
-        })
+            (now < refusal.until && refusal.speaks_of(&charges)).then_some(refusal)
+        };
+        match charges.as_slice().iter().find_map(said_of) {
+            Some(refusal) => Ok(refusal.repeat(charges, now)),
+            None => Err(charges),
+        }
     }
 
     /// Keeps a refusal that came in answer to a call of that time.

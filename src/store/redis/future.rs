@@ -39,23 +39,23 @@ impl RedisDecision {
         }
     }
 
-    /// What can be said without asking Redis.
-    fn known(&self, operation: &Operation) -> Option<Answer> {
+    /// What can be said without asking Redis, or the operation again.
+    fn known(&self, operation: Operation) -> Result<Answer, Operation> {
         if operation.charges().next().is_none() {
-            return Some(Ok(Decision::exempt(self.shared.clock.now())));
+            return Ok(Ok(Decision::exempt(self.shared.clock.now())));
         }
-        if let (Some(denied), Operation::Acquire(charges)) = (&self.shared.denied, operation)
-            && let Some(decision) = denied.repeat(charges)
-        {
-            return Some(Ok(decision));
+        let operation = match (&self.shared.denied, operation) {
+            (Some(denied), Operation::Acquire(charges)) => match denied.repeat(charges) {
+                Ok(decision) => return Ok(Ok(decision)),
+                Err(charges) => Operation::Acquire(charges),
+            },
+            (_, operation) => operation,
+        };
+        if Handle::try_current().is_err() {
+            let nowhere = io("there is no tokio runtime here");
+            return Ok(Err(StoreError::before_sending(self.shared.lanes.address(), nowhere)));
         }
-        let nowhere = Handle::try_current().is_err();
-        nowhere.then(|| {
-            Err(StoreError::before_sending(
-                self.shared.lanes.address(),
-                io("there is no tokio runtime here"),
-            ))
-        })
+        Err(operation)
     }
 }
 
@@ -64,9 +64,10 @@ impl Future for RedisDecision {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
         if let Some(operation) = self.question.take() {
-            if let Some(answer) = self.known(&operation) {
-                return Poll::Ready(answer);
-            }
+            let operation = match self.known(operation) {
+                Ok(answer) => return Poll::Ready(answer),
+                Err(operation) => operation,
+            };
             let (request, answer) = Request::new(operation, self.shared.deadline);
             self.led = send::submit(&self.shared, request);
             self.answer = Some(answer);

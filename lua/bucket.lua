@@ -23,9 +23,9 @@ if algorithms.bucket then
       return 0
     end
     local unit = rule[2]
-    local tokens = floor(state.backlog / state.unit)
+    local tokens = math.floor(state.backlog / state.unit)
     local rest = state.backlog % state.unit * unit / state.unit
-    return min(tokens * unit + ceil(rest), MOST)
+    return math.min(tokens * unit + math.ceil(rest), MOST)
   end
 
   -- What is still owed, and the time by the bucket's own reckoning.
@@ -45,13 +45,13 @@ if algorithms.bucket then
     local room = (capacity - cost) * unit
     local outcome, wait, too_long = ADMITTED, 0, 0
     if rule[4] == 1 and cost > 0 then
-      wait = ceil(level / drain)
-      too_long = rule[5] < 0 and 0 or max(0, wait - rule[5])
+      wait = math.ceil(level / drain)
+      too_long = rule[5] < 0 and 0 or math.max(0, wait - rule[5])
     end
     if cost > capacity then
       outcome, wait = IMPOSSIBLE, 0
     elseif cost > 0 and (level > room or too_long > 0) then
-      outcome, wait = LIMITED, max(ceil((level - room) / drain), too_long)
+      outcome, wait = LIMITED, math.max(math.ceil((level - room) / drain), too_long)
     else
       level = level + cost * unit
     end
@@ -89,7 +89,7 @@ if algorithms.bucket then
     local function leave_queue(rule, state, mark, cost)
       local nobody_since = state.last == mark.at and state.backlog == mark.place
       if counts_in(rule, mark, state) and nobody_since then
-        owe(rule, state, max(0, state.backlog - cost * rule[2]), state.last)
+        owe(rule, state, math.max(0, state.backlog - cost * rule[2]), state.last)
         if level(rule, state) == 0 then
           owe(rule, state, 0, 0)
         end
@@ -105,10 +105,10 @@ if algorithms.bucket then
         return
       end
       local level, now = level(rule, state)
-      local owed = max(0, mark.place - max(0, now - mark.at) * rule[3])
-      local given = min(cost * rule[2], owed)
+      local owed = math.max(0, mark.place - math.max(0, now - mark.at) * rule[3])
+      local given = math.min(cost * rule[2], owed)
       if given > 0 then
-        owe(rule, state, max(0, level - given), now)
+        owe(rule, state, math.max(0, level - given), now)
       end
     end
 
@@ -116,7 +116,7 @@ if algorithms.bucket then
       local level, now = level(rule, state)
       local most = 2 * rule[1] * rule[2]
       if level < most then
-        owe(rule, state, min(level + min(surplus, 2 * rule[1]) * rule[2], most), now)
+        owe(rule, state, math.min(level + math.min(surplus, 2 * rule[1]) * rule[2], most), now)
       end
     end
 

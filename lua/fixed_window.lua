@@ -57,13 +57,13 @@ if algorithms.fixed_window then
     local function refund(rule, state, mark, cost)
       local start, count = in_force(rule, state)
       if count > 0 and start == mark.place then
-        set(rule, state, start, max(0, count - cost))
+        set(rule, state, start, math.max(0, count - cost))
       end
     end
 
     local function overcharge(rule, state, surplus)
       local start, count = in_force(rule, state)
-      surplus = min(surplus, max(0, 2 * rule[1] - count))
+      surplus = math.min(surplus, math.max(0, 2 * rule[1] - count))
       if surplus > 0 then
         set(rule, state, start, count + surplus)
       end

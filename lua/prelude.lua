@@ -9,9 +9,7 @@
 -- than to call it. So a call makes only the algorithms that it uses, and what corrects charges only if it has to.
 
 local call = redis.call
-local unpack = unpack or table.unpack
-local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
-local format, find = string.format, string.find
+local format = string.format
 local pack, unpacked = cmsgpack.pack, cmsgpack.unpack
 
 -- Outcomes, as the reply spells them. What failed says why at the reply's end.
@@ -45,19 +43,18 @@ end
 -- The rules: the algorithm, for now by name, and its numbers, in the order in which it documents them.
 local rules, algorithms = {}, {}
 for i = 1, argument() do
-  local name, numbers = argument(), 3
+  local name, first, numbers = args[cursor + 1], cursor + 2, 3
+  local rule = { args[first], args[first + 1], args[first + 2], false, false, algorithm = name }
   if name == 'token_bucket' then
-    name = 'bucket'
+    rule.algorithm = 'bucket'
   elseif name == 'leaky_bucket' then
-    name, numbers = 'bucket', 5
+    rule.algorithm, numbers = 'bucket', 5
+    rule[4], rule[5] = args[first + 3], args[first + 4]
   elseif name == 'sliding_log' then
-    numbers = 2
+    rule[3], numbers = false, 2
   end
-  local rule = { argument(), argument(), numbers > 2 and argument(), false, false, algorithm = name }
-  if numbers == 5 then
-    rule[4], rule[5] = argument(), argument()
-  end
-  rules[i], algorithms[name or ''] = rule, true
+  rules[i], algorithms[rule.algorithm or ''] = rule, true
+  cursor = cursor + 1 + numbers
 end
 
 -- Whole numbers from here on are not exact any more.
@@ -69,7 +66,7 @@ local function read(...)
   local value = redis.pcall(...)
   if type(value) ~= 'table' or not value.err then
     return value
-  elseif find(value.err, 'WRONGTYPE', 1, true) then
+  elseif string.find(value.err, 'WRONGTYPE', 1, true) then
     return nil, true
   end
   return call(...) -- which raises the error as it is
@@ -78,7 +75,7 @@ end
 -- When Redis forgets a key. It expires by its own clock, so under a named time a key stays for an hour at least.
 local function lifetime(expires_at)
   if named then
-    return 'PX', format('%d', max(3600000, ceil((expires_at - now) / 1000)))
+    return 'PX', format('%d', math.max(3600000, math.ceil((expires_at - now) / 1000)))
   end
   return 'PXAT', format('%d', (expires_at + -expires_at % 1000) / 1000)
 end

@@ -65,7 +65,7 @@ if algorithms.sliding_counter then
 
   -- What is still inside of the sub-window that is leaving.
   local function weighted(rule, leaving, elapsed)
-    return floor(leaving * (rule[2] - elapsed) / rule[2])
+    return math.floor(leaving * (rule[2] - elapsed) / rule[2])
   end
 
   local function used(rule, state, age, elapsed)
@@ -77,8 +77,8 @@ if algorithms.sliding_counter then
     if leaving <= room then
       return start
     end
-    local guess = floor(rule[2] - (room + 1) * rule[2] / leaving)
-    local elapsed = max(guess, start)
+    local guess = math.floor(rule[2] - (room + 1) * rule[2] / leaving)
+    local elapsed = math.max(guess, start)
     while elapsed < rule[2] and weighted(rule, leaving, elapsed) > room do
       elapsed = elapsed + 1
     end
@@ -121,7 +121,7 @@ if algorithms.sliding_counter then
     elseif cost > 0 then
       outcome, wait = LIMITED, retry_after(rule, state, age, elapsed, limit - cost)
     end
-    return outcome, max(0, limit - used), wait, reset_after
+    return outcome, math.max(0, limit - used), wait, reset_after
   end
 
   -- Counts `units` in the sub-window of this index, which is `age` after the newest.
@@ -157,14 +157,14 @@ if algorithms.sliding_counter then
       local position = state.newest - mark.place + 1
       local count = state.counts[position]
       if tracked and count and count > 0 then
-        state.counts[position] = max(0, count - cost)
+        state.counts[position] = math.max(0, count - cost)
         trim(rule, state)
       end
     end
 
     local function overcharge(rule, state, surplus)
       local index, age, elapsed = moment(rule, state)
-      surplus = min(surplus, max(0, 2 * rule[1] - used(rule, state, age, elapsed)))
+      surplus = math.min(surplus, math.max(0, 2 * rule[1] - used(rule, state, age, elapsed)))
       if surplus > 0 then
         add(rule, state, index, age, surplus)
       end

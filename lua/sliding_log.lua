@@ -35,7 +35,7 @@ if algorithms.sliding_log then
     end
     local low, high = #first, state.size - 1
     while low < high do
-      local middle = floor((low + high) / 2)
+      local middle = math.floor((low + high) / 2)
       local lapsed, time = is_gone(call('LINDEX', state.key, middle))
       if not time then
         return nil
@@ -61,7 +61,7 @@ if algorithms.sliding_log then
     elseif newest + rule[2] <= now then
       return forget(state)
     end
-    state.newest, state.now = newest, max(now, newest)
+    state.newest, state.now = newest, math.max(now, newest)
     state.size = call('LLEN', state.key)
     state.gone = gone(rule, state)
     return state.gone and state or forget(state, true)
@@ -101,7 +101,7 @@ if algorithms.sliding_log then
       outcome, wait = LIMITED, leaves + rule[2] - state.now
     end
     local reset_after = count > 0 and state.newest + rule[2] - state.now or 0
-    return outcome, max(0, limit - count), wait, reset_after
+    return outcome, math.max(0, limit - count), wait, reset_after
   end
 
   local function add(rule, state, units)
@@ -127,7 +127,7 @@ if algorithms.sliding_log then
     local time = format('%d', state.now)
     while state.added > 0 do
       local times = {}
-      for i = 1, min(state.added, 1000) do
+      for i = 1, math.min(state.added, 1000) do
         times[i] = time
       end
       call('RPUSH', key, unpack(times))
@@ -156,7 +156,7 @@ if algorithms.sliding_log then
     end
 
     local function overcharge(rule, state, surplus)
-      surplus = min(surplus, max(0, 2 * rule[1] - count(state)))
+      surplus = math.min(surplus, math.max(0, 2 * rule[1] - count(state)))
       if surplus > 0 then
         add(rule, state, surplus)
       end

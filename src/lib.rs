@@ -72,6 +72,7 @@ pub mod algorithm;
 mod charge;
 mod clock;
 mod decision;
+mod digits;
 pub mod extract;
 mod identity;
 mod invalid;

@@ -14,7 +14,10 @@ use http::{
 };
 
 pub use self::body::AnswerBody;
-use self::{body::Form, headers::Headers};
+use self::{
+    body::Form,
+    headers::{Headers, Names},
+};
 use super::{Rejection, Respond};
 use crate::{
     decision::Decision,
@@ -95,14 +98,14 @@ impl HttpAnswers {
     /// Other names for the X- headers, or an error when no header can be called that.
     pub fn try_header_names(mut self, names: [&str; 3]) -> Result<Self, Invalid> {
         let [limit, remaining, reset] = names.map(header_name);
-        self.headers.names = Some([limit?, remaining?, reset?]);
+        self.headers.names = Names::Own([limit?, remaining?, reset?]);
         Ok(self)
     }
 
     /// Without the X- headers.
     #[must_use]
     pub fn without_x_headers(mut self) -> Self {
-        self.headers.names = None;
+        self.headers.names = Names::None;
         self
     }
 

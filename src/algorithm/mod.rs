@@ -68,6 +68,13 @@ pub trait Algorithm: sealed::Sealed + Clone + Debug + Send + Sync + 'static {
     /// Charges a request that a peek at the same `now` admitted, and marks where, so that it can be given back.
     fn commit(&self, state: &mut Self::State, now: Micros, cost: Cost) -> Mark;
 
+    /// Peeks, and commits what was admitted and costs anything.
+    fn acquire(&self, state: &mut Self::State, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
+        let verdict = self.peek(state, now, cost);
+        let takes = verdict.outcome.admits() && cost > 0;
+        (verdict, takes.then(|| self.commit(state, now, cost)))
+    }
+
     /// Gives back `cost` of the charge at `mark`, as far as it still counts.
     fn refund(&self, state: &mut Self::State, now: Micros, mark: Mark, cost: Cost);
 

@@ -158,6 +158,10 @@ impl Algorithm for Rule {
         each!(self, algorithm => algorithm.commit(Stored::stored_mut(state), now, cost))
     }
 
+    fn acquire(&self, state: &mut State, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
+        each!(self, algorithm => algorithm.acquire(Stored::stored_mut(state), now, cost))
+    }
+
     fn refund(&self, state: &mut State, now: Micros, mark: Mark, cost: Cost) {
         each!(self, algorithm => algorithm.refund(Stored::stored_mut(state), now, mark, cost));
     }

@@ -53,8 +53,17 @@ impl Shard {
     pub(super) fn commit(&mut self, hash: u64, charge: &Charge, now: Micros) -> Mark {
         let Charge { limit, key, cost, .. } = charge;
         match self.entries.find(hash, limit, key) {
-            Some(at) => self.commit_to(at, limit, *cost, now),
-            None => self.commit_first(hash, limit, key, *cost, now),
+            Some(at) => {
+                let mark = limit.rule().commit(&mut self.entries.at_mut(at).state, now, *cost);
+                self.follow(at, limit);
+                mark
+            }
+            None => {
+                let mut state = State::Fresh;
+                let mark = limit.rule().commit(&mut state, now, *cost);
+                self.remember(hash, limit, key, state, now);
+                mark
+            }
         }
     }
 
@@ -67,32 +76,27 @@ impl Shard {
         cost: Cost,
         now: Micros,
     ) -> (Verdict, Option<Mark>) {
-        let found = self.entries.find(hash, limit, key);
-        let state = found.map_or(&State::Fresh, |at| &self.entries.at(at).state);
-        let verdict = limit.rule().peek(state, now, cost);
-        let takes = verdict.outcome.admits() && cost > 0;
-        let mark = takes.then(|| match found {
-            Some(at) => self.commit_to(at, limit, cost, now),
-            None => self.commit_first(hash, limit, key, cost, now),
-        });
-        (verdict, mark)
+        let Some(at) = self.entries.find(hash, limit, key) else {
+            let mut state = State::Fresh;
+            let decided = limit.rule().acquire(&mut state, now, cost);
+            if decided.1.is_some() {
+                self.remember(hash, limit, key, state, now);
+            }
+            return decided;
+        };
+        let entry = self.entries.at_mut(at);
+        let decided = limit.rule().acquire(&mut entry.state, now, cost);
+        if decided.1.is_some() {
+            self.follow(at, limit);
+        }
+        decided
     }
 
-    fn commit_to(&mut self, at: usize, limit: &Limit, cost: Cost, now: Micros) -> Mark {
-        let entry = self.entries.at_mut(at);
-        let mark = limit.rule().commit(&mut entry.state, now, cost);
-        // A charge never brings forward when a state lapses, but another version of the limit may.
-        if entry.limit.follow(limit) {
+    /// A charge never brings forward when a state lapses, but another version of the limit may.
+    fn follow(&mut self, at: usize, limit: &Limit) {
+        if self.entries.at_mut(at).limit.follow(limit) {
             self.bring_forward(at);
         }
-        mark
-    }
-
-    fn commit_first(&mut self, hash: u64, limit: &Limit, key: &Key, cost: Cost, now: Micros) -> Mark {
-        let mut state = State::Fresh;
-        let mark = limit.rule().commit(&mut state, now, cost);
-        self.remember(hash, limit, key, state, now);
-        mark
     }
 
     /// Changes a key's state in any way, and keeps it only while it counts.

@@ -104,6 +104,11 @@ impl Charges {
         self.0.iter_mut().find(|charge| charge.limit.name() == name)
     }
 
+    /// The only one, where there is only one.
+    pub(crate) fn into_one(self) -> Result<Charge, Self> {
+        self.0.into_inner().map(|[charge]| charge).map_err(Self)
+    }
+
     pub(crate) fn as_slice(&self) -> &[Charge] {
         &self.0
     }

@@ -30,7 +30,7 @@ use crate::{algorithm::Mark, charge::Charge, limit::Limit, quota::Cost};
 /// ```
 #[derive(Debug)]
 #[must_use = "a receipt that is dropped leaves its charge where it is"]
-pub struct Receipt(SmallVec<[Charged; 3]>);
+pub struct Receipt(SmallVec<[Charged; 1]>);
 
 /// A charge and where it left its trace.
 #[derive(Debug)]

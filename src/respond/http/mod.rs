@@ -151,11 +151,9 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
 
     fn forward(&self, decision: &Decision, request: &mut Request<B>) {
         let extensions = request.extensions_mut();
-        let decision = match extensions.get::<Decision>() {
-            Some(outer) => decision.clone().after(outer),
-            None => decision.clone(),
-        };
-        extensions.insert(decision);
+        if let Some(outer) = extensions.insert(decision.clone()) {
+            extensions.insert(decision.clone().after(&outer));
+        }
     }
 
     fn reject(&self, (): (), why: Rejection) -> Result<Response<C>, E> {

@@ -17,11 +17,24 @@ use crate::{
 };
 
 pub(super) fn apply(store: &MemoryStore, operation: Operation) -> Decision {
+    match operation {
+        Operation::Acquire(charges) => acquire(store, charges),
+        other => together(store, other, store.clock().now()),
+    }
+}
+
+pub(super) fn acquire(store: &MemoryStore, charges: Charges) -> Decision {
     let now = store.clock().now();
-    let operation = match operation {
-        Operation::Acquire(charges) if charges.len() == 1 => return acquire_one(store, charges, now),
-        other => other,
-    };
+    match charges.into_one() {
+        Ok(charge) => {
+            let (verdict, mark) = store.decide(&charge.limit, &charge.key, charge.cost, now);
+            Decision::of_one(now, Tier { charge, verdict, mark })
+        }
+        Err(charges) => together(store, Operation::Acquire(charges), now),
+    }
+}
+
+fn together(store: &MemoryStore, operation: Operation, now: Micros) -> Decision {
     let mut group = Group::lock(store, &operation, now);
     let decision = match operation {
         Operation::Acquire(charges) => group.acquire(charges),
@@ -31,14 +44,6 @@ pub(super) fn apply(store: &MemoryStore, operation: Operation) -> Decision {
     };
     group.shards.iter_mut().for_each(|shard| shard.sweep(now));
     decision
-}
-
-fn acquire_one(store: &MemoryStore, charges: Charges, now: Micros) -> Decision {
-    let tier = |charge: Charge| {
-        let (verdict, mark) = store.decide(&charge.limit, &charge.key, charge.cost, now);
-        Tier { charge, verdict, mark }
-    };
-    Decision::new(now, charges.into_each().map(tier).collect())
 }
 
 /// The locked shards of an operation, and where each of its charges lies.

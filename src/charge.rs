@@ -104,6 +104,11 @@ impl Charges {
         self.0.iter_mut().find(|charge| charge.limit.name() == name)
     }
 
+    /// Whether one of them may have to wait for its turn.
+    pub(crate) fn queue(&self) -> bool {
+        self.0.iter().any(|charge| charge.limit.rule().queues())
+    }
+
     /// The only one, where there is only one.
     pub(crate) fn into_one(self) -> Result<Charge, Self> {
         self.0.into_inner().map(|[charge]| charge).map_err(Self)

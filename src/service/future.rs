@@ -3,6 +3,7 @@
 use std::{
     fmt,
     future::Future,
+    mem,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -12,7 +13,7 @@ use pin_project_lite::pin_project;
 use tower_service::Service;
 
 use super::{
-    gate::Gate,
+    gate::{Asked, Gate},
     leaving::{Asking, Place},
 };
 use crate::{
@@ -34,56 +35,61 @@ pin_project! {
     {
         gate: Arc<Gate<P, St, R>>,
         context: Option<R::Context>,
-        // What is to be served, and by whom, until it is.
-        waiting: Option<(S, Req)>,
         #[pin]
-        stage: Stage<St, S::Future>,
+        stage: Stage<S, Req, St, S::Future>,
     }
 }
 
 pin_project! {
     #[project = StageProjection]
-    enum Stage<St: Store, F> {
+    enum Stage<S, Req, St: Store, F> {
         Rejected { why: Option<Rejection> },
-        Deciding { asking: Asking<St> },
-        Held { #[pin] turn: Sleep, admitted: Option<Admitted<St>> },
-        Readying { admitted: Option<Admitted<St>> },
+        // The service is ready.
+        Deciding { asking: Asking<St>, waiting: Option<(S, Req)> },
+        Held { #[pin] turn: Sleep, admitted: Option<Admitted<S, Req, St>> },
+        Readying { admitted: Option<Admitted<S, Req, St>> },
         Serving { #[pin] response: F, decision: Decision },
     }
 }
 
 /// An admitted request, which gives its place in the queue back if it never gets to be served.
-struct Admitted<St: Store> {
+struct Admitted<S, Req, St: Store> {
+    inner: S,
+    request: Req,
     decision: Decision,
     place: Option<Place<St>>,
 }
 
 impl<S, Req, P, St, R> ResponseFuture<S, Req, P, St, R>
 where
-    S: Service<Req>,
+    S: Service<Req> + Clone,
     P: Policy<Req>,
     St: Store,
     R: Respond<Req, S::Response, S::Error>,
 {
     /// `inner` is ready.
-    pub(super) fn new(gate: Arc<Gate<P, St, R>>, mut inner: S, mut request: Req) -> Self {
+    pub(super) fn new(gate: &Arc<Gate<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
         let context = Some(gate.respond.context(&request));
-        let (stage, waiting) = match gate.ask(&request) {
-            Err(why) => (Stage::Rejected { why: Some(why) }, None),
-            Ok(Some(asking)) => (Stage::Deciding { asking }, Some((inner, request))),
-            Ok(None) => {
-                let decision = Decision::exempt(gate.store.clock().now());
+        let stage = match gate.ask(&request) {
+            Ok(Asked::Admitted(decision)) => {
                 gate.respond.forward(&decision, &mut request);
                 let response = inner.call(request);
-                (Stage::Serving { response, decision }, None)
+                Stage::Serving { response, decision }
+            }
+            Ok(Asked::Waiting(asking)) => {
+                // The clone need not be ready: it is left behind, and the one that is ready goes with the request.
+                let clone = inner.clone();
+                let waiting = Some((mem::replace(inner, clone), request));
+                Stage::Deciding { asking, waiting }
+            }
+            Err(why) => {
+                // Others may use what is ready.
+                *inner = inner.clone();
+                Stage::Rejected { why: Some(why) }
             }
         };
-        Self {
-            gate,
-            context,
-            waiting,
-            stage,
-        }
+        let gate = Arc::clone(gate);
+        Self { gate, context, stage }
     }
 }
 
@@ -100,30 +106,50 @@ where
         let gate = &*this.gate;
         loop {
             let admitted = match this.stage.as_mut().project() {
+                StageProjection::Serving { response, decision } => {
+                    let mut response = ready!(response.poll(context))?;
+                    let context = this.context.take().expect(POLLED_AGAIN);
+                    gate.respond.admit(context, decision, &mut response);
+                    return Poll::Ready(Ok(response));
+                }
                 StageProjection::Rejected { why } => {
                     let (context, why) = this.context.take().zip(why.take()).expect(POLLED_AGAIN);
                     return Poll::Ready(gate.respond.reject(context, why));
                 }
-                StageProjection::Deciding { asking } => match gate.weigh(ready!(asking.poll(&gate.store, context))) {
-                    Err(why) => {
-                        drop(this.waiting.take());
-                        this.stage.set(Stage::Rejected { why: Some(why) });
-                        continue;
-                    }
-                    Ok(mut decision) if !decision.delay().is_zero() => {
-                        // Others may use what is ready while this request waits for its turn.
-                        if let Some((inner, _)) = this.waiting {
-                            *inner = inner.clone();
+                StageProjection::Deciding { asking, waiting } => {
+                    let answer = ready!(asking.poll(&gate.store, context));
+                    let (inner, request) = waiting.take().expect(POLLED_AGAIN);
+                    let mut decision = match gate.weigh(answer) {
+                        Ok(decision) => decision,
+                        Err(why) => {
+                            this.stage.set(Stage::Rejected { why: Some(why) });
+                            continue;
                         }
+                    };
+                    if decision.delay().is_zero() {
+                        let place = None;
+                        Admitted {
+                            inner,
+                            request,
+                            decision,
+                            place,
+                        }
+                    } else {
                         let receipt = decision.take_receipt();
                         let place = receipt.map(|receipt| Place::new(gate.store.clone(), receipt));
                         let turn = gate.store.clock().sleep(decision.delay());
-                        let admitted = Some(Admitted { decision, place });
+                        // Others may use what is ready while this request waits for its turn.
+                        let inner = inner.clone();
+                        let admitted = Some(Admitted {
+                            inner,
+                            request,
+                            decision,
+                            place,
+                        });
                         this.stage.set(Stage::Held { turn, admitted });
                         continue;
                     }
-                    Ok(decision) => Admitted { decision, place: None },
-                },
+                }
                 StageProjection::Held { turn, admitted } => {
                     ready!(turn.poll(context));
                     let admitted = admitted.take();
@@ -131,19 +157,17 @@ where
                     continue;
                 }
                 StageProjection::Readying { admitted } => {
-                    let (inner, _) = this.waiting.as_mut().expect(POLLED_AGAIN);
+                    let Admitted { inner, .. } = admitted.as_mut().expect(POLLED_AGAIN);
                     ready!(inner.poll_ready(context))?;
                     admitted.take().expect(POLLED_AGAIN)
                 }
-                StageProjection::Serving { response, decision } => {
-                    let mut response = ready!(response.poll(context))?;
-                    let context = this.context.take().expect(POLLED_AGAIN);
-                    gate.respond.admit(context, decision, &mut response);
-                    return Poll::Ready(Ok(response));
-                }
             };
-            let Admitted { decision, place } = admitted;
-            let (mut inner, mut request) = this.waiting.take().expect(POLLED_AGAIN);
+            let Admitted {
+                mut inner,
+                mut request,
+                decision,
+                place,
+            } = admitted;
             gate.respond.forward(&decision, &mut request);
             let response = inner.call(request);
             place.into_iter().for_each(Place::take);

@@ -25,9 +25,15 @@ pub(crate) struct OnFailure {
     failing: Arc<AtomicBool>,
 }
 
+/// What is known of a request when it arrives.
+pub(super) enum Asked<St: Store> {
+    Admitted(Decision),
+    Waiting(Asking<St>),
+}
+
 impl<P, St: Store, R> Gate<P, St, R> {
     /// Asks the store what becomes of a request; nobody has to be asked about one that no tier applies to.
-    pub(super) fn ask<Req>(&self, request: &Req) -> Result<Option<Asking<St>>, Rejection>
+    pub(super) fn ask<Req>(&self, request: &Req) -> Result<Asked<St>, Rejection>
     where
         P: Policy<Req>,
     {
@@ -40,7 +46,18 @@ impl<P, St: Store, R> Gate<P, St, R> {
             }
             Rejection::Key(error)
         })?;
-        Ok((!charges.is_empty()).then(|| Asking::new(&self.store, charges)))
+        if charges.is_empty() {
+            return Ok(Asked::Admitted(Decision::exempt(self.store.clock().now())));
+        }
+        // A place in a queue is asked for when somebody waits for it: else it might be for nobody.
+        if charges.queue() {
+            return Ok(Asked::Waiting(Asking::new(charges, Some(self.store.clone()))));
+        }
+        match self.store.acquire_now(charges) {
+            Ok(decision) if decision.admits() => Ok(Asked::Admitted(decision)),
+            Ok(decision) => Err(Rejection::Limited(decision.into())),
+            Err(charges) => Ok(Asked::Waiting(Asking::new(charges, None))),
+        }
     }
 
     /// What the store's answer means: a decision that admits, or a reason not to serve.

@@ -26,12 +26,9 @@ enum Stage<St: Store> {
 }
 
 impl<St: Store> Asking<St> {
-    pub(super) fn new(store: &St, charges: Charges) -> Self {
-        let queues = charges.as_slice().iter().any(|charge| charge.limit.rule().queues());
-        Self {
-            stage: Stage::Question(charges),
-            queue: queues.then(|| store.clone()),
-        }
+    pub(super) fn new(charges: Charges, queue: Option<St>) -> Self {
+        let stage = Stage::Question(charges);
+        Self { stage, queue }
     }
 
     pub(super) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {

@@ -18,7 +18,8 @@ use crate::{policy::Policy, respond::Respond, store::Store};
 
 /// A service behind a rate limit. Made by a [`RateLimitLayer`](crate::RateLimitLayer).
 ///
-/// It is ready when the inner service is. The inner service sees a request only after a decision that admits it.
+/// It is ready when the inner service is. The inner service sees a request only after a decision that admits it: when this
+/// one is called, if the store need not be waited for and nothing queues, else once the future is polled.
 pub struct RateLimit<S, P, St, R> {
     inner: S,
     gate: Arc<Gate<P, St, R>>,
@@ -47,10 +48,7 @@ where
     }
 
     fn call(&mut self, request: Req) -> Self::Future {
-        // The clone need not be ready: it is left behind, and the one that is ready goes with the request.
-        let clone = self.inner.clone();
-        let ready = std::mem::replace(&mut self.inner, clone);
-        ResponseFuture::new(Arc::clone(&self.gate), ready, request)
+        ResponseFuture::new(&self.gate, &mut self.inner, request)
     }
 }
 

@@ -13,7 +13,7 @@ use std::error::Error;
 pub use self::memory::{MemoryStore, MemoryStoreBuilder};
 #[cfg(feature = "redis")]
 pub use self::redis::{RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
-use crate::{clock::Clock, decision::Decision, operation::Operation};
+use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
 /// Keeps what has been used, and decides. It is sealed: what a store must be told of a charge may still grow.
 ///
@@ -43,6 +43,11 @@ pub trait Store: sealed::Sealed + Clone + Send + Sync + 'static {
 
     /// Does what the operation says in one atomic step, and tells what came of it.
     fn apply(&self, operation: Operation) -> Self::Future;
+
+    /// Takes charges at once, if it is a store that need not be waited for; any other gives them back.
+    fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
+        Err(charges)
+    }
 
     /// The clock that requests which are held back wait on.
     fn clock(&self) -> &Clock;

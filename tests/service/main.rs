@@ -111,6 +111,18 @@ fn what_is_admitted_is_served_and_what_is_not_is_an_error() {
 }
 
 #[test]
+fn a_store_that_need_not_be_waited_for_decides_when_the_request_comes() {
+    let (store, _) = memory();
+    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(9);
+    let [mut first, mut second] = ["first", "second"].map(|request| call(&mut service, request));
+    assert_eq!(arrived(&mut outside), Some("first"));
+    assert!(matches!(poll(second.as_mut()), Poll::Ready(Err(_))));
+    assert!(matches!(poll(first.as_mut()), Poll::Ready(Ok("served"))));
+}
+
+#[test]
 fn an_error_of_the_inner_service_passes_unchanged_and_its_charge_stays() {
     let (store, _) = memory();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);

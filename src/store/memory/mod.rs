@@ -22,6 +22,7 @@ use self::shard::Shard;
 use super::Store;
 use crate::{
     algorithm::{Mark, State},
+    charge::Charges,
     clock::Clock,
     decision::Decision,
     invalid::{self, Invalid},
@@ -150,6 +151,10 @@ impl Store for MemoryStore {
 
     fn apply(&self, operation: Operation) -> Self::Future {
         ready(Ok(group::apply(self, operation)))
+    }
+
+    fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
+        Ok(group::acquire(self, charges))
     }
 
     fn clock(&self) -> &Clock {

@@ -21,10 +21,10 @@ const GOVERNOR: &str = "governor";
 /// What bounds a decision about a hot key.
 const ONE_THREAD: &str = "The clock takes about 25 ns on both sides, a lock 20 where governor's compare-and-swap takes 10, and the rest is \
     two divisions for `remaining` and `reset_after`, which governor does not tell. The clock was 55 ns before it was read from \
-    the processor's counter. It is at its mark, give or take some percent from run to run; under contention it is above it.";
+    the processor's counter. Under contention the order turns round.";
 
 /// What bounds decisions about many keys on two threads.
-const TWO_THREADS: &str = "Half of the keys were last charged by the other \
+const TWO_THREADS: &str = "It is at its mark, give or take some percent from run to run: half of the keys were last charged by the other \
     core, and their cache lines come from there.";
 
 #[rustfmt::skip] // a table reads best as one

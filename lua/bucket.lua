@@ -4,11 +4,11 @@
 if algorithms.bucket then
   local MOST = 4503599627370496
 
-  local function parse(_, text)
-    if not text then
+  local function parse(_, value)
+    if not value then
       return { backlog = 0, unit = 0, last = 0, changed = false }
     end
-    local first, unit, last, more = unpacked(text)
+    local first, unit, last, more = unpacked(value)
     local backlog = -1 - first
     local exact = backlog < INEXACT and unit < INEXACT and last < INEXACT
     local whole = backlog % 1 + unit % 1 + last % 1 == 0

@@ -2,11 +2,11 @@
 -- Rule: limit window anchored (1 or 0).
 
 if algorithms.fixed_window then
-  local function parse(rule, text)
-    if not text then
+  local function parse(rule, value)
+    if not value then
       return { start = 0, count = 0, changed = false, expires_at = 0 }
     end
-    local first, count, more = unpacked(text)
+    local first, count, more = unpacked(value)
     local start = -1 - first
     local exact = start < INEXACT and count < INEXACT
     local whole = start % 1 + count % 1 == 0

@@ -10,9 +10,9 @@ for i = 1, #rules do
 end
 
 -- What is under the keys, read together where there are several. A key of another type reads like one that is not there.
-local texts, strangers
+local values, strangers
 if #KEYS > 1 and #KEYS <= 1000 then
-  texts = call('MGET', unpack(KEYS))
+  values = call('MGET', unpack(KEYS))
 end
 
 -- Whether any of the keys that read like that is there.
@@ -20,7 +20,7 @@ local function are_strangers()
   if strangers == nil then
     local missing = {}
     for key = 1, #KEYS do
-      if not texts[key] then
+      if not values[key] then
         missing[#missing + 1] = KEYS[key]
       end
     end
@@ -36,16 +36,18 @@ local function load(key, rule)
   if algorithm.load then
     state = algorithm.load(rule, KEYS[key])
   else
-    local text, garbage = texts and texts[key]
-    if not text and (not texts or are_strangers()) then
-      text, garbage = read('GET', KEYS[key])
+    local value, garbage = values and values[key]
+    if not value and (not values or are_strangers()) then
+      value, garbage = read('GET', KEYS[key])
     end
-    if text then
-      sound, state = pcall(algorithm.parse, rule, text)
+    if value then
+      sound, state = pcall(algorithm.parse, rule, value)
     end
     if not (sound and state) then
       state = algorithm.parse(rule)
-      state.garbage = garbage or text
+      if value or garbage then
+        state.garbage = true
+      end
     end
   end
   states[key] = state
@@ -55,15 +57,15 @@ end
 -- A window's key already lives as long as it should, unless the window has moved on.
 local function save(key, state)
   local rule = state.changed
-  local expires_at, text = rule.algorithm.written(rule, state)
+  local expires_at, value = rule.algorithm.written(rule, state)
   if expires_at <= now then
     call('DEL', KEYS[key])
-  elseif not text then
+  elseif not value then
     rule.algorithm.save(KEYS[key], state, lifetime(expires_at))
   elseif state.expires_at == expires_at and not named then
-    call('SET', KEYS[key], text, 'KEEPTTL')
+    call('SET', KEYS[key], value, 'KEEPTTL')
   else
-    call('SET', KEYS[key], text, lifetime(expires_at))
+    call('SET', KEYS[key], value, lifetime(expires_at))
   end
 end
 
@@ -138,7 +140,7 @@ local function others()
     for _ = 1, argument() do
       local key, rule = argument(), rules[argument()]
       call('DEL', KEYS[key])
-      texts = nil
+      values = nil
       report(rule, load(key, rule))
     end
   end

@@ -2,15 +2,16 @@
 -- State: newest, and the counts from there back. Rule: limit width buckets.
 
 if algorithms.sliding_counter then
+  -- The first of several values, and a table of the others.
   local function split(first, ...)
     return first, { ... }
   end
 
-  local function parse(rule, text)
-    if not text then
+  local function parse(rule, value)
+    if not value then
       return { newest = 0, counts = {}, changed = false, expires_at = 0 }
     end
-    local first, counts = split(unpacked(text))
+    local first, counts = split(unpacked(value))
     local newest = -1 - first
     local exact, whole = newest < INEXACT and newest >= 0, newest % 1
     for i = 1, #counts do

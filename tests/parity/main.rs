@@ -19,7 +19,7 @@ use support::{
     traces::{Elapse, Size},
 };
 use tollgate::redis::{Connection, cmd};
-use tollgate::{Algorithm, Decision, Key, Limit, MemoryStore, Micros, Quota, Rule, SlidingLog, State};
+use tollgate::{Algorithm, Decision, Limit, MemoryStore, Micros, Quota, SlidingLog, State};
 use trace::{Action, Steps, Tier, any_trace};
 
 /// Plays this many random traces, numbered so that each can have keys of its own.

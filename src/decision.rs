@@ -99,20 +99,6 @@ impl Decision {
         self
     }
 
-    /// The same refusal, of such charges, when so much time has gone by.
-    #[cfg(feature = "redis")]
-    pub(crate) fn repeated(&self, charges: impl Iterator<Item = Charge>, gone: Micros) -> Self {
-        let repeat = |(charge, tier): (Charge, &Tier)| {
-            let mut verdict = tier.verdict;
-            verdict.reset_after = verdict.reset_after.saturating_sub(gone);
-            if let Outcome::Limited { retry_after } = &mut verdict.outcome {
-                *retry_after = retry_after.saturating_sub(gone).max(1);
-            }
-            Tier::new(charge, verdict)
-        };
-        Self::new(self.now + gone, charges.zip(&self.tiers).map(repeat).collect())
-    }
-
     /// Whether the request may pass: every tier that is not a shadow admits it.
     pub fn admits(&self) -> bool {
         self.tiers.iter().all(Tier::lets_pass)

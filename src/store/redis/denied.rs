@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     charge::{Charge, Charges},
-    decision::{Decision, Tier},
+    decision::{Decision, Tier, Tiers},
     time::Micros,
     verdict::Outcome,
 };
@@ -94,8 +94,17 @@ impl Refusal {
 
     /// In whole microseconds that have gone by, rounded down: nobody is told to come back too early.
     fn repeat(&self, charges: Charges, now: Instant) -> Decision {
-        let gone = now.saturating_duration_since(self.received);
-        self.decision.repeated(charges.into_each(), gone.as_micros() as Micros)
+        let gone = now.saturating_duration_since(self.received).as_micros() as Micros;
+        let mut tiers = Tiers::new();
+        for (charge, said) in charges.into_each().zip(self.decision.tiers()) {
+            let mut verdict = said.verdict();
+            verdict.reset_after = verdict.reset_after.saturating_sub(gone);
+            if let Outcome::Limited { retry_after } = &mut verdict.outcome {
+                *retry_after = retry_after.saturating_sub(gone).max(1);
+            }
+            tiers.push(Tier::new(charge, verdict));
+        }
+        Decision::new(self.decision.now() + gone, tiers)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The system's time, told quickly.
 //!
 //! To ask the system what time it is takes as long as to decide a request in memory. The processor's counter is read in a
-//! third of that, but it knows no date and drifts. So it is set by the system's clock, and set again as soon as a
-//! millisecond has gone by: in so short a time it drifts by far less than a microsecond. It is never ahead of the system's
-//! clock, and never behind by more than a microsecond. Where there is no counter to rely on, `quanta` reads the system's
-//! monotonic clock in its place.
+//! third of that, but it knows no date and drifts. So it is set by the system's clock to within half a microsecond, and set
+//! again as soon as a tenth of a millisecond has gone by. In so short a time it drifts by far less than that, though it may
+//! have been calibrated on a busy machine, and the system's clock may be on its way to another time. So it is never further
+//! than a microsecond from the system's clock. Where there is no counter to rely on, `quanta` reads the system's monotonic
+//! clock in its place.
 
 use std::{
     sync::{
@@ -21,7 +22,7 @@ use crate::time::Micros;
 static COUNTER: LazyLock<Counter> = LazyLock::new(Counter::new);
 
 /// How long the counter is relied on before it is set again, in nanoseconds.
-const GOOD_FOR: u64 = 1_000_000;
+const GOOD_FOR: u64 = 100_000;
 
 /// How far apart two looks at the counter may be for what was read between them to be set by, in nanoseconds.
 const AT_ONCE: u64 = 1_000;
@@ -65,10 +66,11 @@ impl Counter {
         let before = self.shown();
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let time = time.unwrap_or(Duration::ZERO).as_nanos() as u64;
-        let after = self.shown();
-        if after.wrapping_sub(before) < AT_ONCE {
-            self.ahead.store(time.wrapping_sub(after), Ordering::Relaxed);
-            self.set_at.store(after, Ordering::Relaxed);
+        let taken = self.shown().wrapping_sub(before);
+        if taken < AT_ONCE {
+            let shown = before.wrapping_add(taken / 2);
+            self.ahead.store(time.wrapping_sub(shown), Ordering::Relaxed);
+            self.set_at.store(shown, Ordering::Relaxed);
         }
         time
     }
@@ -88,12 +90,11 @@ mod tests {
         time.as_micros() as u64
     }
 
-    /// What was read just before a look is what it is set by: it may be a microsecond behind, and is never ahead.
     #[test]
-    fn it_shows_the_systems_time() {
+    fn it_shows_the_systems_time_to_a_microsecond() {
         for _ in 0..1_000_000 {
             let (before, now, after) = (system(), now(), system());
-            assert!(before <= now + 1 && now <= after, "{before} {now} {after}");
+            assert!(before <= now + 1 && now <= after + 1, "{before} {now} {after}");
         }
     }
 }

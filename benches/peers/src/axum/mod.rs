@@ -10,7 +10,7 @@ use crate::figure::{Figure, Group};
 const ADDED: &str = "By callgrind, a layer that does nothing (which in axum is a box around the route), three constant headers and one value in \
     the request's extensions take 2,640 instructions: two thirds of all that tower_governor takes, which writes two headers and leaves \
     no decision for handlers. On top of these come the key as text (300), the decision (600), and the numbers, clones and futures (900). \
-    It was nearly twice as much, while every request took a clone of the inner route and numbers were formatted.";
+    It was half as much again, while every request took a clone of the inner route and numbers were formatted.";
 
 #[rustfmt::skip] // a table reads best as one
 const FIGURES: &[Figure] = &[

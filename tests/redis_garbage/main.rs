@@ -1,99 +1,26 @@
 //! What is not ours under a key of ours: it counts as fresh, makes way for the next charge, and is warned of.
 #![cfg(feature = "redis")]
 
+mod planted;
+#[path = "../support/mod.rs"]
 mod support;
+mod warnings;
 
-use std::{
-    fmt,
-    sync::{LazyLock, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
+use planted::{cases, words};
 use support::redis::RedisServer;
 use tollgate::redis::{Connection, FromRedisValue, Value, cmd};
 use tollgate::{
-    Algorithm, Charge, Charges, Decision, FixedWindow, Key, LeakyBucket, Limit, ManualClock, Operation, Quota,
-    RedisStore, Rule, SlidingCounter, SlidingLog, Store, Tier, TokenBucket, Verdict,
+    Algorithm, Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, Rule,
+    SlidingLog, Store, Tier, Verdict,
 };
-use tracing::{Event, Level, Metadata, Subscriber, field, span};
 
 /// The time of every call: early, so that small numbers would count if they were taken for state.
 const NOW: u64 = 20;
 
-/// Strings that are no state of any algorithm, of one to several letters, which alone would be numbers to MessagePack.
-const STRINGS: &str = "|garbage|a|ab|abc|abcd|1|1 1|1 1 1|15 5|\x01\x01\x01|\x01\x01|été|Приве́т|日本";
-
-/// Packs values, the first like that of a state, and leaves out the last bytes, as many as it is told.
-const PACK: &str = "
-    local values = {}
-    for i = 2, #ARGV do
-      values[i - 1] = loadstring('return ' .. ARGV[i])()
-    end
-    values[1] = type(values[1]) == 'number' and -1 - values[1] or values[1]
-    local packed = cmsgpack.pack(unpack(values, 1, #ARGV - 1))
-    redis.call('SET', KEYS[1], packed:sub(1, #packed - ARGV[1]))";
-
-/// Values that are no state of any algorithm.
-const VALUES: &str = "5|-1 5 5|-5 5 5|-5 5|5.5 5 5|5 5.5 5|5 5 5.5|5.5 5|5 5.5|0/0 5 5|5 0/0 5|5 5 0/0|0/0 5|5 0/0|\
-    1/0 5 5|5 1/0 5|5 5 1/0|1/0 5|5 1/0|5 -5 5|5 5 -5|5 -5|'5' 5 5|5 '5' 5|5 5 '5'|'5' 5|5 '5'|{} 5 5|5 {} 5|5 5 {}|{} 5|\
-    5 {}|true 5 5|5 true 5|5 nil 5|nil 5 5|5 true|nil 5|{5,5,5}|{5,5}|1 2 3 4 5 6 7 8 9";
-
-/// Values that are no state of these algorithms, though perhaps of others.
-const NO_BUCKET: &str =
-    "5 5|5 5 5 5|0 100 5|100 0 5|9007199254740996 100 1|100 9007199254740996 1|100 100 9007199254740996";
-const NO_WINDOW: &str = "5 5 5|0 0|0 9007199254740996|9007199254740996 1";
-const NO_COUNTER: &str =
-    "0 0|0 0 1|0 1 1 1 1 1 1 1|0 9007199254740996|0 1 9007199254740996|9007199254740996 1|0 1 0.5 0.5";
-
-/// Values of another type than string, and for a log than list. KEY stands for the key.
-const TYPES: &str = "RPUSH KEY 1|HSET KEY 1 1|SADD KEY 1|ZADD KEY 1 1|XADD KEY * 1 1";
-
-/// What is no log at NOW. A log is not read whole: an entry is looked at when it is the newest, or may have lapsed.
-const NO_LOG: &str = "SET KEY 15|RPUSH KEY garbage|RPUSH KEY 15 16 garbage|RPUSH KEY garbage 15 16|RPUSH KEY -1 15 16|\
-    RPUSH KEY 15 16 99999999999999999999";
-
 fn quota(limit: u32) -> Quota {
     Quota::new(limit, Duration::from_micros(1000))
-}
-
-/// Every algorithm, with the commands that put garbage under its keys.
-fn cases() -> Vec<(Rule, Vec<Vec<String>>)> {
-    let quota = quota(10);
-    let strings = |rule: Rule, more: &str| {
-        let strings = STRINGS.split('|').map(set);
-        let packed = VALUES.split('|').chain(more.split('|')).map(|values| pack(values, 0));
-        let cut_off = ["1000 1000 1000", "0 1000"].map(|values| pack(values, 1));
-        let garbage = strings.chain(packed).chain(cut_off);
-        (rule, garbage.chain(TYPES.split('|').map(words)).collect())
-    };
-    let log = TYPES.split('|').skip(1).chain(NO_LOG.split('|'));
-    vec![
-        strings(TokenBucket::new(quota).rule(), NO_BUCKET),
-        strings(LeakyBucket::new(quota).rule(), NO_BUCKET),
-        strings(LeakyBucket::new(quota).policing().rule(), NO_BUCKET),
-        strings(FixedWindow::new(quota).rule(), NO_WINDOW),
-        strings(FixedWindow::new(quota).anchored().rule(), NO_WINDOW),
-        strings(SlidingCounter::new(quota).rule(), NO_COUNTER),
-        strings(SlidingCounter::new(quota).buckets(5).rule(), NO_COUNTER),
-        (SlidingLog::new(quota).rule(), log.map(words).collect()),
-    ]
-}
-
-fn set(text: &str) -> Vec<String> {
-    ["SET", "KEY", text].map(str::to_owned).to_vec()
-}
-
-/// The command that stores these values, packed, without so many bytes at their end.
-fn pack(values: &str, cut_off: usize) -> Vec<String> {
-    let mut command = ["EVAL", PACK, "1", "KEY", &cut_off.to_string()]
-        .map(str::to_owned)
-        .to_vec();
-    command.extend(values.split(' ').map(str::to_owned));
-    command
-}
-
-fn words(command: &str) -> Vec<String> {
-    command.split(' ').map(str::to_owned).collect()
 }
 
 /// Runs a command in which KEY stands for the key.
@@ -105,45 +32,6 @@ fn run<T: FromRedisValue>(redis: &mut Connection, command: &[String], key: &str)
 
 fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str, key: &str) -> T {
     run(redis, &words(command), key)
-}
-
-/// The keys that warnings have named, in the whole process.
-static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// Writes warnings down from when it is first looked at.
-static LOG: LazyLock<()> = LazyLock::new(|| tracing::subscriber::set_global_default(Log).unwrap());
-
-struct Log;
-
-impl Subscriber for Log {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("tollgate") && *metadata.level() == Level::WARN
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut Keys);
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
-}
-
-struct Keys;
-
-impl field::Visit for Keys {
-    fn record_str(&mut self, field: &field::Field, value: &str) {
-        if field.name() == "key" {
-            WARNINGS.lock().unwrap().push(value.to_owned());
-        }
-    }
-
-    fn record_debug(&mut self, _: &field::Field, _: &dyn fmt::Debug) {}
 }
 
 /// A limit under a prefix, between two neighbours.
@@ -207,15 +95,14 @@ impl Tiers {
 
     /// The keys under the prefix that have been warned of since the last look.
     fn warned_of(&self) -> Vec<String> {
-        let ours = |key: &mut String| key.starts_with(&format!("{}:", self.prefix));
-        WARNINGS.lock().unwrap().extract_if(.., ours).collect()
+        warnings::of(&format!("{}:", self.prefix))
     }
 }
 
 /// Calls `test` for all garbage under all algorithms, with tiers that hold it and the same tiers without. Their
 /// neighbours have been charged before.
 async fn each(name: &str, test: impl AsyncFn(&mut Connection, &Tiers, &Tiers, &[String])) {
-    LazyLock::force(&LOG);
+    warnings::listen();
     let server = RedisServer::start();
     let redis = &mut server.client();
     for (rule, garbage) in cases() {
@@ -285,7 +172,7 @@ async fn garbage_is_not_refunded_and_a_reset_forgets_it() {
 
 #[tokio::test]
 async fn garbage_in_the_middle_of_a_log_is_noticed_when_it_is_met() {
-    LazyLock::force(&LOG);
+    warnings::listen();
     let server = RedisServer::start();
     let redis = &mut server.client();
     let rule = SlidingLog::new(Quota::new(4, Duration::from_micros(10))).rule();

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::{Router, routing::get};
-use tokio::net::TcpSocket;
 use tollgate::{
     Decision, FixedWindow, Global, HttpAnswers, ManualClock, MemoryStore, Quota, RateLimitLayer, RedisStore, Rejection,
 };
@@ -17,26 +16,23 @@ use crate::{
 struct Failing {
     layer: RateLimitLayer<FixedWindow, Global, RedisStore>,
     clock: ManualClock,
-    _port: TcpSocket,
+    _redis: RedisServer,
 }
 
 /// A limit of ten, whose Redis is gone after one request.
 async fn failing() -> Failing {
-    let (redis, clock) = (RedisServer::start(), ManualClock::at(NOW));
+    let (mut redis, clock) = (RedisServer::start(), ManualClock::at(NOW));
     let store = redis.store().clock(clock.clone()).build().unwrap();
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(10), Global, store);
     let server = Server::start(app().layer(layer.clone())).await;
     let reply = server.get("/").await;
     assert_eq!(reply.limits(), r#"10 9 660 | "api";q=10;w=60 | "api";r=9;t=45"#);
     assert_eq!(reply.body, "false [9]");
-    let (port, address) = (TcpSocket::new_v4().unwrap(), ([127, 0, 0, 1], redis.port()).into());
-    port.set_reuseaddr(true).unwrap();
-    drop(redis);
-    port.bind(address).unwrap();
+    redis.kill();
     Failing {
         layer,
         clock,
-        _port: port,
+        _redis: redis,
     }
 }
 
@@ -51,7 +47,7 @@ fn app() -> Router {
 
 #[tokio::test]
 async fn an_open_layer_lets_requests_pass_unchecked() {
-    let Failing { layer, _port, .. } = failing().await;
+    let Failing { layer, _redis, .. } = failing().await;
     for layer in [
         layer.clone(),
         layer.clone().fail_open(),
@@ -68,7 +64,7 @@ async fn an_open_layer_lets_requests_pass_unchecked() {
 
 #[tokio::test]
 async fn a_closed_layer_refuses_and_says_that_it_is_not_the_client() {
-    let Failing { layer, _port, .. } = failing().await;
+    let Failing { layer, _redis, .. } = failing().await;
     for layer in [layer.clone().fail_closed(), layer.fail_open().fail_closed()] {
         let server = Server::start(app().layer(layer)).await;
         for _ in 0..3 {
@@ -85,7 +81,7 @@ async fn a_closed_layer_refuses_and_says_that_it_is_not_the_client() {
 
 #[tokio::test]
 async fn a_closed_layer_answers_as_it_is_told() {
-    let Failing { layer, _port, .. } = failing().await;
+    let Failing { layer, _redis, .. } = failing().await;
     let layer = layer.fail_closed();
     let problems = layer.clone().respond_with(HttpAnswers::new().problem_details());
     let reply = Server::start(app().layer(problems)).await.get("/").await;
@@ -113,7 +109,7 @@ async fn a_closed_layer_answers_as_it_is_told() {
 
 #[tokio::test]
 async fn a_layer_that_fails_leaves_the_others_to_decide() {
-    let Failing { layer, clock, _port } = failing().await;
+    let Failing { layer, clock, _redis } = failing().await;
     let failing = layer;
     let memory = MemoryStore::builder().clock(clock).build();
     let layer = |name| RateLimitLayer::fixed_window(name, Quota::per_minute(2), Global, memory.clone());

@@ -3,6 +3,10 @@
 
 pub mod memory;
 #[cfg(feature = "redis")]
+pub mod port;
+#[cfg(feature = "redis")]
+pub mod process;
+#[cfg(feature = "redis")]
 pub mod redis;
 pub mod rules;
 #[cfg(feature = "redis")]

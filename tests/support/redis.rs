@@ -1,24 +1,19 @@
 //! A real redis-server on a free port, which ends with its owner, however that ends.
 
-use std::{
-    io::{BufRead, BufReader},
-    net::TcpListener,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{process::Command, time::Duration};
 
 use tollgate::{
     RedisStore, RedisStoreBuilder,
     redis::{Client, Connection, FromRedisValue, cmd},
 };
 
-/// Kills the server as soon as standard input closes: on drop, on a panic, and when the test process is killed.
-const WATCHED: &str =
-    r#""$@" </dev/null & server=$!; exec >&-; cat >/dev/null; kill -9 $server 2>/dev/null; wait $server"#;
+use super::{port::Port, process::Process};
 
 pub struct RedisServer {
-    watchdog: Child,
-    port: u16,
+    /// Nobody else gets it while the server is down.
+    port: Port,
+    command: Vec<String>,
+    process: Option<Process>,
 }
 
 impl RedisServer {
@@ -28,26 +23,69 @@ impl RedisServer {
 
     /// With settings as redis-server takes them on its command line; `{port}` in them is the server's port.
     pub fn start_with(settings: &[&str]) -> Self {
+        Self::start_at(Port::free(), settings)
+    }
+
+    pub fn start_at(port: Port, settings: &[&str]) -> Self {
         let installed = Command::new("redis-server").arg("--version").output();
         assert!(
             installed.is_ok(),
             "no redis-server on the PATH: install it (Debian: apt-get install redis-server)"
         );
-        loop {
-            let port = free_port();
-            // Another process can take the port before Redis does: then it is tried on another one.
-            if let Some(watchdog) = launch(port, settings) {
-                return Self { watchdog, port };
-            }
-        }
+        let common = ["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
+        let words = ["redis-server", "--port", "{port}"]
+            .iter()
+            .chain(&common)
+            .chain(settings);
+        let number = port.number().to_string();
+        let mut server = Self {
+            port,
+            command: words.map(|word| word.replace("{port}", &number)).collect(),
+            process: None,
+        };
+        server.restart();
+        server
+    }
+
+    /// Ends it at once, and leaves it no time to say so. Whoever connects meanwhile is refused.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Starts it again, at the same port with the same settings. It has forgotten everything.
+    pub fn restart(&mut self) {
+        self.kill();
+        self.process = Some(Process::start(&self.command, "Ready to accept connections"));
+    }
+
+    /// Stops it in the middle of whatever it does: its connections stay, and it answers nobody.
+    pub fn freeze(&self) {
+        self.running().freeze();
+    }
+
+    /// Goes on where it was frozen.
+    pub fn thaw(&self) {
+        self.running().thaw();
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.running().pid()
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
+    fn running(&self) -> &Process {
+        self.process.as_ref().expect("the server was killed")
     }
 
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.number()
     }
 
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!("redis://127.0.0.1:{}", self.port())
     }
 
     /// A store at this server. The machine may be busy, and hardly a test is about the deadline.
@@ -101,53 +139,4 @@ pub fn info(redis: &mut Connection, section: &str, field: &str) -> u64 {
 /// How often a command has been run.
 pub fn calls(redis: &mut Connection, command: &str) -> u64 {
     info(redis, "commandstats", &format!("cmdstat_{command}:calls="))
-}
-
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        drop(self.watchdog.stdin.take());
-        self.watchdog.wait().ok();
-    }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
-
-fn launch(port: u16, settings: &[&str]) -> Option<Child> {
-    let mut command = Command::new("sh");
-    command.args(["-c", WATCHED, "sh", "redis-server", "--port", &port.to_string()]);
-    command
-        .args(["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"])
-        .args(
-            settings
-                .iter()
-                .map(|setting| setting.replace("{port}", &port.to_string())),
-        );
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut log = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while log.read_line(&mut line).unwrap() > 0 {
-        if line.contains("Ready to accept connections") {
-            // Whoever stops reading a pipe stops its writer.
-            std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-            return Some(child);
-        }
-        if line.contains("Address already in use") {
-            break;
-        }
-        line.clear();
-    }
-    drop(child.stdin.take());
-    child.wait().unwrap();
-    if line.contains("Address already in use") {
-        return None;
-    }
-    panic!("redis-server did not start with {settings:?}");
 }

@@ -1,0 +1,37 @@
+//! A port of 127.0.0.1 that is nobody else's, whether or not somebody listens at it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use tokio::net::TcpSocket;
+
+/// Held by a socket that is bound and does not listen: whoever connects is refused, until a server is started there.
+pub struct Port(TcpSocket);
+
+impl Port {
+    pub fn free() -> Self {
+        Self::take(0).unwrap()
+    }
+
+    /// One that is as free as the one this much above it, as the nodes of a cluster need them.
+    pub fn free_with(above: u16) -> [Self; 2] {
+        loop {
+            let port = Self::free();
+            let other = port.number().checked_add(above).and_then(Self::take);
+            if let Some(other) = other {
+                return [port, other];
+            }
+        }
+    }
+
+    pub fn number(&self) -> u16 {
+        self.0.local_addr().unwrap().port()
+    }
+
+    fn take(number: u16) -> Option<Self> {
+        let socket = TcpSocket::new_v4().unwrap();
+        // Taken as nobody else's, and only then shared with whoever says that he shares it, as servers do.
+        socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, number))).ok()?;
+        socket.set_reuseaddr(true).unwrap();
+        Some(Self(socket))
+    }
+}

@@ -1,0 +1,6 @@
+//! What the tests of hazards are made of does what it says.
+#![cfg(feature = "redis")]
+
+mod server;
+#[path = "../support/mod.rs"]
+mod support;

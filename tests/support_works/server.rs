@@ -1,0 +1,51 @@
+//! Servers that are killed, restarted, frozen and thawed.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::TcpStream,
+};
+
+use crate::support::redis::{RedisServer, ask, info};
+
+fn connect(server: &RedisServer) -> std::io::Result<TcpStream> {
+    TcpStream::connect(("127.0.0.1", server.port()))
+}
+
+#[test]
+fn a_killed_server_refuses_and_restarts_at_its_port() {
+    let mut server = RedisServer::start_with(&["--maxclients", "77"]);
+    let port = server.port();
+    ask::<()>(&mut server.client(), "SET key value");
+    let first = server.pid();
+    server.kill();
+    assert_eq!(connect(&server).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    server.restart();
+    assert_eq!(server.port(), port);
+    assert_ne!(server.pid(), first);
+    let redis = &mut server.client();
+    assert_eq!(ask::<Option<String>>(redis, "GET key"), None);
+    assert_eq!(info(redis, "clients", "maxclients:"), 77);
+}
+
+#[test]
+fn a_frozen_server_keeps_its_connections_and_answers_when_it_is_thawed() {
+    let server = RedisServer::start();
+    let mut redis = connect(&server).unwrap();
+    redis.set_nonblocking(true).unwrap();
+    server.freeze();
+    redis.write_all(b"PING\r\n").unwrap();
+    assert_eq!(redis.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    server.thaw();
+    redis.set_nonblocking(false).unwrap();
+    let mut reply = [0; 7];
+    redis.read_exact(&mut reply).unwrap();
+    assert_eq!(&reply, b"+PONG\r\n");
+}
+
+#[test]
+fn a_frozen_server_can_be_killed() {
+    let mut server = RedisServer::start();
+    server.freeze();
+    server.restart();
+    assert_eq!(ask::<String>(&mut server.client(), "PING"), "PONG");
+}

@@ -1,11 +1,14 @@
-//! What the tests share: a Redis of their own, and both stores on one clock.
+//! What the tests share: servers of their own and ways to break them, and both stores on one clock.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
 pub mod memory;
+pub mod patience;
 #[cfg(feature = "redis")]
 pub mod port;
 #[cfg(feature = "redis")]
 pub mod process;
+#[cfg(feature = "redis")]
+pub mod proxy;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod rules;

@@ -1,6 +1,7 @@
 //! What the tests share: servers of their own and ways to break them, and both stores on one clock.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
+pub mod leaks;
 pub mod memory;
 pub mod patience;
 #[cfg(feature = "redis")]

@@ -16,3 +16,5 @@ pub mod rules;
 #[cfg(feature = "redis")]
 pub mod stores;
 pub mod traces;
+#[cfg(feature = "redis")]
+pub mod valkey;

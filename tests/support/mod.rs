@@ -1,6 +1,7 @@
 //! What the tests share: servers of their own and ways to break them, and both stores on one clock.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
+pub mod folder;
 pub mod leaks;
 pub mod memory;
 pub mod patience;
@@ -13,6 +14,8 @@ pub mod proxy;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod rules;
+#[cfg(feature = "redis")]
+pub mod sentinel;
 #[cfg(feature = "redis")]
 pub mod stores;
 pub mod traces;

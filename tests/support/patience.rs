@@ -21,6 +21,6 @@ pub fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
             return found;
         }
         assert!(Instant::now() < end, "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(10));
     }
 }

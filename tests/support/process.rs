@@ -17,8 +17,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program, and returns as soon as a line of its log contains `ready`.
-    pub fn start(command: &[String], ready: &str) -> Self {
+    /// Starts a program, and returns as soon as its log says that it is ready, in one of these words.
+    pub fn start(command: &[String], ready: &[&str]) -> Self {
         let mut watchdog = Command::new("sh");
         watchdog.args(["-c", WATCHED, "sh", NAMED]).args(command);
         watchdog
@@ -67,12 +67,12 @@ impl Process {
     }
 }
 
-fn read_until(ready: &str, log: &mut Lines<BufReader<ChildStdout>>, command: &[String]) {
+fn read_until(ready: &[&str], log: &mut Lines<BufReader<ChildStdout>>, command: &[String]) {
     let mut said = Vec::new();
     for line in log {
         // What it logs may quote what it was given, in any encoding.
         let line = line.unwrap_or_default();
-        if line.contains(ready) {
+        if ready.iter().any(|ready| line.contains(ready)) {
             return;
         }
         said.push(line);

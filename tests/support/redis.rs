@@ -4,10 +4,13 @@ use std::{process::Command, time::Duration};
 
 use tollgate::{
     RedisStore, RedisStoreBuilder,
-    redis::{Client, Connection, FromRedisValue, cmd},
+    redis::{Client, Cmd, Connection, FromRedisValue, cmd},
 };
 
 use super::{port::Port, process::Process};
+
+/// What a server says when clients may come, and what a sentinel says.
+const READY: [&str; 2] = ["Ready to accept connections", "Sentinel ID is"];
 
 pub struct RedisServer {
     /// Nobody else gets it while the server is down.
@@ -65,7 +68,7 @@ impl RedisServer {
     /// Starts it again, at the same port with the same settings. It has forgotten everything.
     pub fn restart(&mut self) {
         self.kill();
-        self.process = Some(Process::start(&self.command, "Ready to accept connections"));
+        self.process = Some(Process::start(&self.command, &READY));
     }
 
     /// Stops it in the middle of whatever it does: its connections stay, and it answers nobody.
@@ -107,13 +110,33 @@ impl RedisServer {
     pub fn client(&self) -> Connection {
         Client::open(self.url()).unwrap().get_connection().unwrap()
     }
+
+    /// The answer to a command, or none from a server that was killed or frozen.
+    pub fn answer<T: FromRedisValue>(&self, command: &str) -> Option<T> {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let client = Client::open(self.url()).unwrap();
+        let mut redis = client.get_connection_with_timeout(PATIENCE).ok()?;
+        redis.set_read_timeout(Some(PATIENCE)).unwrap();
+        typed(command).query(&mut redis).ok()
+    }
+
+    /// Whether INFO contains this.
+    pub fn tells(&self, section: &str, words: &str) -> bool {
+        let info: Option<String> = self.answer(&format!("INFO {section}"));
+        info.is_some_and(|info| info.contains(words))
+    }
 }
 
 /// Sends a command as one would type it.
 pub fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str) -> T {
+    typed(command).query(redis).unwrap()
+}
+
+fn typed(command: &str) -> Cmd {
     let mut words = command.split_whitespace();
-    let name = words.next().unwrap();
-    cmd(name).arg(words.collect::<Vec<_>>()).query(redis).unwrap()
+    let mut typed = cmd(words.next().unwrap());
+    typed.arg(words.collect::<Vec<_>>());
+    typed
 }
 
 /// The state under a key as text, in the words of `State`'s Display: numbers that are separated by blanks.

@@ -3,6 +3,7 @@
 
 mod leaks;
 mod proxy;
+mod sentinel;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;

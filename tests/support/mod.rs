@@ -1,6 +1,8 @@
 //! What the tests share: servers of their own and ways to break them, and both stores on one clock.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
+#[cfg(feature = "redis")]
+pub mod cluster;
 pub mod folder;
 pub mod leaks;
 pub mod memory;

@@ -19,6 +19,8 @@ pub mod rules;
 #[cfg(feature = "redis")]
 pub mod sentinel;
 #[cfg(feature = "redis")]
+pub mod server_clock;
+#[cfg(feature = "redis")]
 pub mod stores;
 pub mod traces;
 #[cfg(feature = "redis")]

@@ -7,7 +7,7 @@ use tollgate::{
     redis::{Client, Cmd, Connection, FromRedisValue, cmd},
 };
 
-use super::{port::Port, process::Process};
+use super::{port::Port, process::Process, server_clock};
 
 /// What a server says when clients may come, and what a sentinel says.
 const READY: [&str; 2] = ["Ready to accept connections", "Sentinel ID is"];
@@ -68,7 +68,9 @@ impl RedisServer {
     /// Starts it again, at the same port with the same settings. It has forgotten everything.
     pub fn restart(&mut self) {
         self.kill();
-        self.process = Some(Process::start(&self.command, &READY));
+        let process = Process::start(&self.command, &READY);
+        server_clock::forget_names(process.pid());
+        self.process = Some(process);
     }
 
     /// Stops it in the middle of whatever it does: its connections stay, and it answers nobody.

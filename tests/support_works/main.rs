@@ -6,5 +6,6 @@ mod leaks;
 mod proxy;
 mod sentinel;
 mod server;
+mod server_clock;
 #[path = "../support/mod.rs"]
 mod support;

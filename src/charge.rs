@@ -89,6 +89,12 @@ impl Charges {
         Ok(())
     }
 
+    /// Some of those that there were.
+    #[cfg(feature = "redis")]
+    pub(crate) fn apart(charges: Vec<Charge>) -> Self {
+        Self(charges.into())
+    }
+
     /// How many tiers there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -23,7 +23,15 @@ pub(crate) type Tiers = SmallVec<[Tier; 1]>;
 pub struct Decision {
     now: Micros,
     tiers: Tiers,
-    unchecked: bool,
+    by: By,
+}
+
+/// Who decided, the least to be relied on last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    Store,
+    Fallback,
+    Nobody,
 }
 
 /// One tier of a decision.
@@ -62,6 +70,14 @@ impl Tier {
         self.charge.shadow || self.verdict.outcome.admits()
     }
 
+    /// Whatever it said, its request is not held back: it does not pass.
+    #[cfg(feature = "redis")]
+    pub(crate) fn do_not_hold(&mut self) {
+        if let Outcome::Admitted { delay } = &mut self.verdict.outcome {
+            *delay = 0;
+        }
+    }
+
     /// What it said.
     pub fn verdict(&self) -> Verdict {
         self.verdict
@@ -70,8 +86,8 @@ impl Tier {
 
 impl Decision {
     pub(crate) fn new(now: Micros, tiers: Tiers) -> Self {
-        let unchecked = false;
-        Self { now, tiers, unchecked }
+        let by = By::Store;
+        Self { now, tiers, by }
     }
 
     /// Of a request with one tier, as most have.
@@ -87,16 +103,35 @@ impl Decision {
     /// Of a request that passes because the store could not be asked.
     pub(crate) fn unchecked(now: Micros) -> Self {
         Self {
-            unchecked: true,
+            by: By::Nobody,
             ..Self::exempt(now)
+        }
+    }
+
+    /// As said by whoever stood in for the store.
+    pub(crate) fn by_fallback(self) -> Self {
+        Self {
+            by: By::Fallback,
+            ..self
         }
     }
 
     /// Together with what an outer layer decided before: its tiers come first.
     pub(crate) fn after(mut self, outer: &Self) -> Self {
         self.tiers.insert_many(0, outer.tiers.iter().cloned());
-        self.unchecked |= outer.unchecked;
+        self.by = self.by.max(outer.by);
         self
+    }
+
+    /// Corrects what a tier said.
+    #[cfg(feature = "redis")]
+    pub(crate) fn tell(&mut self, tier: usize, verdict: Verdict) {
+        self.tiers[tier].verdict = verdict;
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn into_tiers(self) -> Tiers {
+        self.tiers
     }
 
     /// Whether the request may pass: every tier that is not a shadow admits it.
@@ -129,7 +164,12 @@ impl Decision {
 
     /// Whether the store failed and the request was let through without having been counted.
     pub fn is_unchecked(&self) -> bool {
-        self.unchecked
+        self.by == By::Nobody
+    }
+
+    /// Whether the store failed and this node decided by itself, as [`fallback`](crate::RateLimitLayer::fallback) asks it to.
+    pub fn is_by_fallback(&self) -> bool {
+        self.by == By::Fallback
     }
 
     /// A verdict per tier, shadows included.
@@ -145,10 +185,11 @@ impl Decision {
     /// The receipt of what was charged, for a refund or a settle. There is one, and it is handed out once: a decision that
     /// a layer has put into a request's extensions has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
-        Receipt::new(self.tiers.iter_mut().filter_map(|tier| {
+        let charged = self.tiers.iter_mut().filter_map(|tier| {
             let mark = tier.mark.take()?;
             Some(Charged::new(tier.charge.clone(), mark))
-        }))
+        });
+        Receipt::new(charged, self.by == By::Fallback)
     }
 }
 
@@ -163,7 +204,7 @@ impl Clone for Decision {
                 [tier] => Tiers::from_buf([told(tier)]),
                 tiers => tiers.iter().map(told).collect(),
             },
-            unchecked: self.unchecked,
+            by: self.by,
         }
     }
 }

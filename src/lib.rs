@@ -92,7 +92,7 @@ mod verdict;
 #[cfg(feature = "axum")]
 pub use self::extract::Route;
 #[cfg(feature = "redis")]
-pub use self::store::{RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
+pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{
     algorithm::{Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, State, TokenBucket},
     charge::{Charge, Charges, DuplicateKey},
@@ -108,7 +108,7 @@ pub use self::{
     receipt::Receipt,
     respond::{AnswerBody, AsError, HttpAnswers, Rejection, ResetUnit, Respond},
     service::{RateLimit, ResponseFuture},
-    store::{MemoryStore, MemoryStoreBuilder, Store},
+    store::{Fallback, FallbackDecision, MemoryStore, MemoryStoreBuilder, Store},
     time::{END_OF_TIME, Micros},
     verdict::{Outcome, Verdict},
 };

@@ -30,7 +30,11 @@ use crate::{algorithm::Mark, charge::Charge, limit::Limit, quota::Cost};
 /// ```
 #[derive(Debug)]
 #[must_use = "a receipt that is dropped leaves its charge where it is"]
-pub struct Receipt(SmallVec<[Charged; 1]>);
+pub struct Receipt {
+    charged: SmallVec<[Charged; 1]>,
+    /// Whether a fallback charged it, and not the store that it stood in for.
+    from_fallback: bool,
+}
 
 /// A charge and where it left its trace.
 #[derive(Debug)]
@@ -49,43 +53,62 @@ impl Charged {
 }
 
 impl Receipt {
-    pub(crate) fn new(charged: impl IntoIterator<Item = Charged>) -> Option<Self> {
+    pub(crate) fn new(charged: impl IntoIterator<Item = Charged>, from_fallback: bool) -> Option<Self> {
         let charged = SmallVec::from_iter(charged);
-        if charged.is_empty() { None } else { Some(Self(charged)) }
+        (!charged.is_empty()).then_some(Self { charged, from_fallback })
+    }
+
+    pub(crate) fn is_from_fallback(&self) -> bool {
+        self.from_fallback
+    }
+
+    /// A part of one.
+    #[cfg(feature = "redis")]
+    pub(crate) fn apart(charged: Vec<Charged>) -> Self {
+        let (charged, from_fallback) = (charged.into(), false);
+        Self { charged, from_fallback }
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn into_charged(self) -> impl Iterator<Item = Charged> {
+        self.charged.into_iter()
     }
 
     pub(crate) fn charged(&self) -> &[Charged] {
-        &self.0
+        &self.charged
     }
 
     /// The charges alone, once they have been given back or corrected.
     pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
-        self.0.into_iter().map(|charged| charged.charge)
+        self.charged.into_iter().map(|charged| charged.charge)
     }
 
     /// What was charged, one cost per tier that took part.
     pub fn costs(&self) -> impl Iterator<Item = (&Limit, Cost)> {
-        self.0
+        self.charged
             .iter()
             .map(|charged| (&charged.charge.limit, charged.charge.cost))
     }
 
     /// With the true cost of the request, for every tier.
     pub fn settled(mut self, cost: Cost) -> Self {
-        self.0.iter_mut().for_each(|charged| charged.to = cost);
+        self.charged.iter_mut().for_each(|charged| charged.to = cost);
         self
     }
 
     /// With the true cost of the request for the tiers of this limit, where tiers count different things.
     pub fn settled_for(mut self, limit: &str, cost: Cost) -> Self {
-        let tiers = self.0.iter_mut().filter(|charged| charged.charge.limit.name() == limit);
+        let tiers = self
+            .charged
+            .iter_mut()
+            .filter(|charged| charged.charge.limit.name() == limit);
         tiers.for_each(|charged| charged.to = cost);
         self
     }
 
     /// Gives back under a newer version of a limit, where one was put in force since the charge.
     pub fn update(&mut self, limit: &Limit) {
-        let limits = self.0.iter_mut().map(|charged| &mut charged.charge.limit);
+        let limits = self.charged.iter_mut().map(|charged| &mut charged.charge.limit);
         limits.filter(|version| version.counts_as(limit)).for_each(|version| {
             version.follow(limit);
         });

@@ -14,6 +14,7 @@ use crate::{
     quota::Quota,
     respond::HttpAnswers,
     service::{Gate, OnFailure, RateLimit},
+    store::{Fallback, MemoryStore},
 };
 
 /// Limits the rate of requests to the service it wraps.
@@ -49,7 +50,8 @@ use crate::{
 /// outside of this one, or browsers cannot read refusals, and preflights are counted.
 ///
 /// # When the store fails
-/// Requests pass unchecked ([`fail_open`](Self::fail_open)), unless the layer is told to [`fail_closed`](Self::fail_closed).
+/// Requests pass unchecked ([`fail_open`](Self::fail_open)), unless the layer is told to refuse them
+/// ([`fail_closed`](Self::fail_closed)), or to go on with the same limits on this node alone ([`fallback`](Self::fallback)).
 ///
 /// # Types
 /// `A` and `K` are the algorithm and the key of the first tier, `St` is the store, `R` answers, and `P` is whatever else
@@ -172,14 +174,42 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
 
     /// Lets requests pass while the store cannot decide, which is the default: a limiter's outage is not the service's.
     pub fn fail_open(mut self) -> Self {
-        self.on_failure.closed = false;
+        self.on_failure = OnFailure::Open;
         self
     }
 
     /// Refuses requests while the store cannot decide: 503 with `Retry-After`.
     pub fn fail_closed(mut self) -> Self {
-        self.on_failure.closed = true;
+        self.on_failure = OnFailure::Closed;
         self
+    }
+
+    /// Decides on this node alone while the store cannot: the same limits, counted in memory from nothing.
+    ///
+    /// So `n` nodes let through up to `n` times the limit while the store is gone, and everybody is still told what is left.
+    /// What was counted meanwhile stays in memory. Give the layers of a service one memory store.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), tollgate::StoreError> {
+    /// use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer, RedisStore};
+    ///
+    /// let store = RedisStore::connect("redis://127.0.0.1:6379")?;
+    /// let layer = RateLimitLayer::token_bucket("client", Quota::per_minute(100), ClientIp::peer(), store)
+    ///     .fallback(MemoryStore::new());
+    /// # let _ = layer;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fallback(self, memory: MemoryStore) -> RateLimitLayer<A, K, Fallback<St>, R, P> {
+        RateLimitLayer {
+            algorithm: PhantomData,
+            first: self.first,
+            steps: self.steps,
+            tiers: self.tiers,
+            store: Fallback::new(self.store, memory),
+            respond: self.respond,
+            on_failure: self.on_failure,
+        }
     }
 
     fn last(&self) -> &Limit {
@@ -235,7 +265,7 @@ impl<A, K: Clone, St: Clone, R: Clone, P: Clone> Clone for RateLimitLayer<A, K, 
             tiers: self.tiers.clone(),
             store: self.store.clone(),
             respond: self.respond.clone(),
-            on_failure: self.on_failure.clone(),
+            on_failure: self.on_failure,
         }
     }
 }

@@ -1,9 +1,6 @@
 //! What all clones of a service share: what is charged, who decides, who answers, and what happens if nobody decides.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::leaving::Asking;
 use crate::{charge::Charges, decision::Decision, extract::KeyError, policy::Policy, respond::Rejection, store::Store};
@@ -18,11 +15,11 @@ pub(crate) struct Gate<P, St, R> {
 }
 
 /// What becomes of requests while the store cannot decide.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OnFailure {
-    pub(crate) closed: bool,
-    /// Whether it failed the last time, so that only a change is worth a line in the log.
-    failing: Arc<AtomicBool>,
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum OnFailure {
+    #[default]
+    Open,
+    Closed,
 }
 
 /// What is known of a request when it arrives.
@@ -62,26 +59,16 @@ impl<P, St: Store, R> Gate<P, St, R> {
 
     /// What the store's answer means: a decision that admits, or a reason not to serve.
     pub(super) fn weigh(&self, answer: Result<Decision, St::Error>) -> Result<Decision, Rejection> {
-        let failing = &self.on_failure.failing;
         match answer {
-            Ok(decision) => {
-                if failing.load(Ordering::Relaxed) && failing.swap(false, Ordering::Relaxed) {
-                    tracing::info!("the rate limit's store decides again");
-                }
-                match decision.admits() {
-                    true => Ok(decision),
-                    false => Err(Rejection::Limited(decision.into())),
-                }
-            }
+            Ok(decision) if decision.admits() => Ok(decision),
+            Ok(decision) => Err(Rejection::Limited(decision.into())),
+            // The store tells its owner what is wrong with it, and once; this is about one request of many.
             Err(error) => {
-                let (error, closed) = (error.into(), self.on_failure.closed);
-                if !failing.swap(true, Ordering::Relaxed) {
-                    let requests = if closed { "refused" } else { "let through unchecked" };
-                    tracing::warn!(%error, "the rate limit's store cannot decide: requests are {requests} until it can");
-                }
-                match closed {
-                    true => Err(Rejection::Unavailable(error.into())),
-                    false => Ok(Decision::unchecked(self.store.clock().now())),
+                let (error, on_failure) = (error.into(), self.on_failure);
+                tracing::debug!(%error, ?on_failure, "a request is not counted");
+                match on_failure {
+                    OnFailure::Open => Ok(Decision::unchecked(self.store.clock().now())),
+                    OnFailure::Closed => Err(Rejection::Unavailable(error.into())),
                 }
             }
         }

@@ -2,17 +2,22 @@
 //!
 //! A [`Store`] does one thing: it applies an [`Operation`] in one atomic step, on its own clock, and says what came of
 //! it. [`MemoryStore`] keeps state in this process. [`RedisStore`] keeps it in Redis, for as many processes as share
-//! it. Both do the same arithmetic and answer alike, to the microsecond.
+//! it. Both do the same arithmetic and answer alike, to the microsecond. A [`Fallback`] is one store that may fail and a
+//! memory store that stands in for it.
 
+mod fallback;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
 
 use std::error::Error;
 
-pub use self::memory::{MemoryStore, MemoryStoreBuilder};
 #[cfg(feature = "redis")]
-pub use self::redis::{RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
+pub use self::redis::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
+pub use self::{
+    fallback::{Fallback, FallbackDecision},
+    memory::{MemoryStore, MemoryStoreBuilder},
+};
 use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
 /// Keeps what has been used, and decides. It is sealed: what a store must be told of a charge may still grow.
@@ -58,6 +63,7 @@ mod sealed {
     pub trait Sealed {}
 
     impl Sealed for super::MemoryStore {}
+    impl<St: super::Store> Sealed for super::Fallback<St> {}
     #[cfg(feature = "redis")]
     impl Sealed for super::RedisStore {}
 }

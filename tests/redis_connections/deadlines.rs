@@ -53,18 +53,33 @@ fn assert_deadline(error: StoreError, port: u16, expected: Duration) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redis_that_never_greets_costs_the_deadline_and_no_more() {
+async fn a_redis_that_never_greets_costs_the_deadline_three_times_and_then_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let builder = RedisStore::builder().url(&format!("redis://127.0.0.1:{port}"));
     let deadline = Duration::from_millis(50);
     let store = builder.deadline(deadline).build().unwrap();
-    for _ in 0..5 {
+    for _ in 0..3 {
+        assert!(store.health().is_up());
         let start = time::Instant::now();
         assert_deadline(store.apply(acquire()).await.unwrap_err(), port, deadline);
         // Timers go by whole milliseconds.
         assert!(start.elapsed() <= deadline + Duration::from_millis(1));
     }
+    let start = time::Instant::now();
+    for _ in 0..1000 {
+        let error = store.apply(acquire()).await.unwrap_err();
+        let StoreError::Down { source, .. } = &error else {
+            panic!("{error:?}");
+        };
+        assert!(!error.may_have_charged());
+        assert_deadline((**source).clone(), port, deadline);
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    assert!(!store.health().is_up());
+    let words =
+        format!("127.0.0.1:{port} has been down for 0.0ns: Redis at 127.0.0.1:{port} did not answer within 50ms");
+    assert_eq!(store.health().to_string(), words);
 }
 
 #[tokio::test]

@@ -45,8 +45,9 @@ impl Batch {
 
     fn expire(&mut self) {
         let now = Instant::now();
+        let late = self.late();
         for request in self.requests.iter_mut().filter(|request| request.until <= now) {
-            request.answer(Err(StoreError::late(&self.address, self.deadline, self.sent.is_some())));
+            request.answer(Err(late.clone()));
         }
     }
 
@@ -63,10 +64,19 @@ impl Batch {
         self.sent.unwrap_or_else(Instant::now)
     }
 
-    /// Whether nobody has answered for so long that something must be wrong with the connection. A batch that waited for
-    /// most of its time before it was sent cannot tell.
-    pub(super) fn met_silence(&self) -> bool {
-        self.sent().elapsed() >= self.deadline / 2
+    /// It was turned away before anything was done: it may leave again, with those who are still there.
+    pub(super) fn turn_back(&mut self) {
+        self.sent = None;
+    }
+
+    /// Whether nobody has answered since then, for so long that something must be wrong.
+    pub(super) fn is_silence(&self, since: Instant) -> bool {
+        since.elapsed() >= self.deadline / 2
+    }
+
+    /// What those are told who have run out of time.
+    pub(super) fn late(&self) -> StoreError {
+        StoreError::late(&self.address, self.deadline, self.sent.is_some())
     }
 
     /// Tells everybody the same.

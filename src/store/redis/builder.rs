@@ -2,16 +2,22 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use deadpool_redis::{
-    Manager, Pool, Runtime,
-    redis::{AsyncConnectionConfig, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError},
-};
+use deadpool_redis::redis::ConnectionInfo;
 
-use super::{RedisStore, Shared, call::Prefix, denied::Denied, error::StoreError, lanes::Lanes, queue::Queue};
+use super::{
+    RedisStore, Shared,
+    address::{Login, Place},
+    call::Prefix,
+    denied::Denied,
+    error::StoreError,
+    terms::Terms,
+};
 use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid};
 
-/// How long a connection may take to be made. Requests wait no longer than their deadline for it.
-const CONNECTING: Duration = Duration::from_secs(5);
+/// How long a connection may take to be made: five deadlines, within these bounds. Requests wait no longer than their
+/// deadline for it. It takes several round trips, but whoever waits for one that never comes is not trying the next.
+const SHORTEST_PATIENCE: Duration = Duration::from_millis(500);
+const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest deadline: whoever waits for longer than this has been forgotten.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
@@ -36,10 +42,8 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// ```
 #[derive(Clone)]
 pub struct RedisStoreBuilder {
-    address: Address,
-    username: Option<String>,
-    password: Option<String>,
-    database: Option<u32>,
+    place: Place,
+    login: Login,
     pool_size: usize,
     prefix: String,
     deadline: Duration,
@@ -47,19 +51,11 @@ pub struct RedisStoreBuilder {
     clock: Option<Clock>,
 }
 
-#[derive(Clone)]
-enum Address {
-    Url(String),
-    Info(Box<ConnectionInfo>),
-}
-
 impl RedisStoreBuilder {
     pub(super) fn new() -> Self {
         Self {
-            address: Address::Url("redis://127.0.0.1:6379".into()),
-            username: None,
-            password: None,
-            database: None,
+            place: Place::Url("redis://127.0.0.1:6379".into()),
+            login: Login::default(),
             pool_size: 2,
             prefix: "rate_limit".into(),
             deadline: Duration::from_millis(100),
@@ -71,7 +67,7 @@ impl RedisStoreBuilder {
     /// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, or `redis+unix://`.
     #[must_use]
     pub fn url(mut self, url: &str) -> Self {
-        self.address = Address::Url(url.into());
+        self.place = Place::Url(url.into());
         self
     }
 
@@ -93,32 +89,75 @@ impl RedisStoreBuilder {
     /// ```
     #[must_use]
     pub fn connection_info(mut self, info: ConnectionInfo) -> Self {
-        self.address = Address::Info(Box::new(info));
+        self.place = Place::Info(Box::new(info));
+        self
+    }
+
+    /// A primary that sentinels watch, by the name that they call it by. Whenever a connection is made, all of these are
+    /// asked who it is now, and the first answer counts.
+    ///
+    /// A user and a password in their addresses are for the sentinels themselves; those of Redis are given with
+    /// [`username`](Self::username), [`password`](Self::password) and [`database`](Self::database). With `rediss://`, both
+    /// are spoken to by TLS.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tollgate::StoreError> {
+    /// use tollgate::RedisStore;
+    ///
+    /// let sentinels = ["redis://10.0.0.1:26379", "redis://10.0.0.2:26379", "redis://10.0.0.3:26379"];
+    /// let store = RedisStore::builder().sentinels("mymaster", sentinels).password("secret").build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn sentinels<U: Into<String>>(mut self, name: impl Into<String>, urls: impl IntoIterator<Item = U>) -> Self {
+        self.place = Place::Sentinels(name.into(), urls.into_iter().map(U::into).collect());
+        self
+    }
+
+    /// A cluster, by the addresses of some of its nodes, which know the others. What the first address says of users,
+    /// passwords and TLS is said to all.
+    ///
+    /// Keys are spread over the nodes. Tiers whose keys are in one slot are charged in one round trip, as ever; those in
+    /// several slots side by side, and what was taken is given back when one of them refuses. No limit is exceeded; but a
+    /// charge may linger when that is lost. Requests share calls only within a slot.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tollgate::StoreError> {
+    /// use tollgate::RedisStore;
+    ///
+    /// let store = RedisStore::builder().cluster(["redis://10.0.0.1:6379", "redis://10.0.0.2:6379"]).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cluster<U: Into<String>>(mut self, urls: impl IntoIterator<Item = U>) -> Self {
+        self.place = Place::Cluster(urls.into_iter().map(U::into).collect());
         self
     }
 
     /// The user to log in as, instead of the address's.
     #[must_use]
     pub fn username(mut self, username: impl Into<String>) -> Self {
-        self.username = Some(username.into());
+        self.login.username = Some(username.into());
         self
     }
 
     /// The password to log in with, instead of the address's.
     #[must_use]
     pub fn password(mut self, password: impl Into<String>) -> Self {
-        self.password = Some(password.into());
+        self.login.password = Some(password.into());
         self
     }
 
     /// The database to use, instead of the address's.
     #[must_use]
     pub fn database(mut self, database: u32) -> Self {
-        self.database = Some(database);
+        self.login.database = Some(database);
         self
     }
 
-    /// How many connections to share, 2 by default. One carries many calls at a time.
+    /// How many connections to share, 2 by default, with each node of a cluster. One carries many calls at a time.
     #[must_use]
     pub fn pool_size(mut self, pool_size: usize) -> Self {
         self.pool_size = pool_size;
@@ -159,19 +198,15 @@ impl RedisStoreBuilder {
     /// The store, which does not connect yet; or what is wrong with the settings.
     pub fn build(self) -> Result<RedisStore, StoreError> {
         self.check_settings().map_err(StoreError::Setting)?;
-        let info = self.info()?;
-        let address: Arc<str> = info.addr().to_string().into();
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECTING))
-            .set_response_timeout(None);
-        let manager = Manager::new_with_config(info, config).map_err(|error| self.bad_address(error))?;
-        let pool = Pool::builder(manager).max_size(self.pool_size).runtime(Runtime::Tokio1);
-        let pool = pool
-            .build()
-            .expect("a pool without timeouts needs nothing that could be missing");
+        let patience = (5 * self.deadline).clamp(SHORTEST_PATIENCE, LONGEST_PATIENCE);
+        let terms = |info| Terms {
+            info,
+            patience,
+            lanes: self.pool_size,
+        };
         Ok(RedisStore(Arc::new(Shared {
-            lanes: Lanes::new(address, pool, self.pool_size),
-            queue: Queue::default(),
+            servers: self.place.servers(&self.login, terms)?,
+            lanes: self.pool_size,
             denied: (self.repeat_refusals && self.clock.is_none()).then(Denied::default),
             prefix: Prefix(self.prefix.into()),
             deadline: self.deadline,
@@ -200,82 +235,12 @@ impl RedisStoreBuilder {
         }
         Ok(())
     }
-
-    fn info(&self) -> Result<ConnectionInfo, StoreError> {
-        let info = match &self.address {
-            Address::Url(url) => {
-                let info = url.as_str().into_connection_info();
-                info.map_err(|error| self.bad_address(error))?
-            }
-            Address::Info(info) => (**info).clone(),
-        };
-        // Small writes that wait for an answer each: nothing is gained by holding them back.
-        let tcp = info.tcp_settings().clone().set_nodelay(true);
-        let info = info.set_tcp_settings(tcp);
-        Ok(info.clone().set_redis_settings(self.login(&info)?))
-    }
-
-    fn login(&self, info: &ConnectionInfo) -> Result<RedisConnectionInfo, StoreError> {
-        let mut login = info.redis_settings().clone();
-        if login.lib_name().is_none() {
-            login = login.set_lib_name("tollgate", env!("CARGO_PKG_VERSION"));
-        }
-        if let Some(username) = &self.username {
-            login = login.set_username(username);
-        }
-        if let Some(password) = &self.password {
-            login = login.set_password(password);
-        }
-        if let Some(database) = self.database {
-            login = login.set_db(database.into());
-        }
-        // redis-rs would log nobody in, and the default user would do the work.
-        match (login.username(), login.password()) {
-            (Some(name), None) => {
-                let invalid = Invalid::new("username", format_args!("{name:?}"), "come with a password");
-                Err(StoreError::Setting(invalid))
-            }
-            _ => Ok(login),
-        }
-    }
-
-    fn bad_address(&self, error: RedisError) -> StoreError {
-        StoreError::Address {
-            url: self.address.shown(),
-            source: Arc::new(error),
-        }
-    }
-}
-
-impl Address {
-    /// As errors and logs may show it.
-    fn shown(&self) -> String {
-        match self {
-            Self::Url(url) => without_password(url),
-            Self::Info(info) => info.addr().to_string(),
-        }
-    }
-}
-
-/// An address as it may be shown: without whatever could be a password, wherever it stands.
-fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
-    let place = place.split_once('?').map_or(place, |(place, _)| place);
-    // Without a host, what stands where the port would is a password that lost its `@`.
-    let (host, port) = place.split_once(':').unwrap_or((place, ""));
-    let place = if host.is_empty() && !port.is_empty() { "" } else { place };
-    let hidden = if place.len() == rest.len() { "" } else { "***" };
-    match scheme {
-        "" => format!("{hidden}{place}"),
-        _ => format!("{scheme}://{hidden}{place}"),
-    }
 }
 
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStoreBuilder")
-            .field("address", &self.address.shown())
+            .field("address", &self.place.shown())
             .field("pool_size", &self.pool_size)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)

@@ -21,6 +21,13 @@ use crate::{
 pub(super) struct Prefix(pub(super) Box<str>);
 
 impl Prefix {
+    /// The key in Redis of what a charge counts.
+    pub(super) fn key(&self, charge: &Charge) -> String {
+        let mut key = String::new();
+        self.write_key(charge, &mut key);
+        key
+    }
+
     /// Writes the key in Redis of what a charge counts.
     fn write_key(&self, charge: &Charge, key: &mut String) {
         let (limit, identity) = (&charge.limit, charge.key.as_str());

@@ -42,6 +42,14 @@ pub enum StoreError {
         /// Whether the call may have reached Redis, or was still waiting for a connection.
         sent: bool,
     },
+    /// Redis has failed so often that it is not asked until it answers again.
+    #[non_exhaustive]
+    Down {
+        /// Which Redis.
+        address: Arc<str>,
+        /// Why it failed the last time.
+        source: Arc<StoreError>,
+    },
     /// Redis answered that it will not.
     #[non_exhaustive]
     Refused {
@@ -64,12 +72,29 @@ impl StoreError {
         match self {
             Self::Connection { sent, .. } | Self::Deadline { sent, .. } => *sent,
             Self::Reply { .. } => true,
-            Self::Address { .. } | Self::Setting(_) | Self::Refused { .. } => false,
+            Self::Address { .. } | Self::Setting(_) | Self::Down { .. } | Self::Refused { .. } => false,
+        }
+    }
+
+    /// Whether it may be better the next time. Otherwise somebody has to see to it.
+    pub(super) fn heals(&self) -> bool {
+        match self {
+            Self::Address { .. } | Self::Setting(_) => false,
+            Self::Connection { .. } | Self::Deadline { .. } | Self::Reply { .. } => true,
+            Self::Down { source, .. } => source.heals(),
+            Self::Refused { source, .. } => ![PASSWORD, LOGIN, PERMISSION].contains(&advice(source)),
         }
     }
 
     pub(super) fn reply(reason: impl Into<String>) -> Self {
         Self::Reply { reason: reason.into() }
+    }
+
+    pub(super) fn down(address: &Arc<str>, source: &Self) -> Self {
+        Self::Down {
+            address: Arc::clone(address),
+            source: Arc::new(source.clone()),
+        }
     }
 
     pub(super) fn late(address: &Arc<str>, deadline: Duration, sent: bool) -> Self {
@@ -116,11 +141,12 @@ fn connection_advice(source: &RedisError) -> &'static str {
     }
 }
 
+const PASSWORD: &str = "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)";
+const LOGIN: &str = "; check the user name and the password";
+const PERMISSION: &str = "; allow the user the commands that lua/README.md lists, on our keys";
+
 /// What to do about what Redis said.
 fn advice(source: &RedisError) -> &'static str {
-    const PASSWORD: &str = "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)";
-    const LOGIN: &str = "; check the user name and the password";
-    const PERMISSION: &str = "; allow the user the commands that lua/README.md lists, on our keys";
     match source.code().unwrap_or_default() {
         "NOAUTH" => return PASSWORD,
         "WRONGPASS" => return LOGIN,
@@ -128,6 +154,10 @@ fn advice(source: &RedisError) -> &'static str {
         "READONLY" | "MASTERDOWN" => return "; this is a replica: connect to the primary",
         "OOM" => return "; Redis is out of memory: raise maxmemory",
         "BUSY" => return "; another script is keeping Redis from answering",
+        "MOVED" | "ASK" | "CROSSSLOT" => {
+            return "; this is a node of a cluster: name its nodes with builder().cluster(..)";
+        }
+        "CLUSTERDOWN" => return "; the cluster has lost nodes, or nobody has these keys: see CLUSTER INFO",
         _ => {}
     }
     // What has no code of its own is known by its words.
@@ -161,6 +191,9 @@ impl fmt::Display for StoreError {
             Self::Deadline { address, deadline, .. } => {
                 write!(f, "Redis at {address} did not answer within {deadline:?}")
             }
+            Self::Down { address, source } => {
+                write!(f, "Redis at {address} is not asked until it answers again: {source}")
+            }
             Self::Refused { address, source } => {
                 write!(f, "Redis at {address} refused: {source}{}", advice(source))
             }
@@ -176,6 +209,7 @@ impl error::Error for StoreError {
                 Some(&**source)
             }
             Self::Setting(invalid) => Some(invalid),
+            Self::Down { source, .. } => Some(&**source),
             Self::Deadline { .. } | Self::Reply { .. } => None,
         }
     }

@@ -9,13 +9,15 @@ use std::{
 };
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
-use tokio::{runtime::Handle, sync::oneshot};
+use tokio::{runtime::Handle, sync::oneshot, time::Instant};
 
 use super::{
     Shared,
+    cluster::Slot,
     error::StoreError,
     queue::{Answer, Request},
     send::{self, Led},
+    spread,
 };
 use crate::{decision::Decision, operation::Operation};
 
@@ -23,20 +25,67 @@ use crate::{decision::Decision, operation::Operation};
 #[must_use = "futures do nothing unless polled"]
 pub struct RedisDecision {
     shared: Arc<Shared>,
-    question: Option<Operation>,
+    question: Option<Question>,
     /// The call, if it is this request's to see to.
     led: Option<Led>,
     answer: Option<oneshot::Receiver<Answer>>,
 }
 
+enum Question {
+    Whole(Operation),
+    /// One slot's part of a request, and until when it may take.
+    Part(Operation, Slot, Instant),
+}
+
 impl RedisDecision {
     pub(super) fn new(shared: Arc<Shared>, operation: Operation) -> Self {
+        Self::asking(shared, Question::Whole(operation))
+    }
+
+    pub(super) fn part(shared: Arc<Shared>, operation: Operation, slot: Slot, until: Instant) -> Self {
+        Self::asking(shared, Question::Part(operation, slot, until))
+    }
+
+    fn asking(shared: Arc<Shared>, question: Question) -> Self {
         Self {
             shared,
-            question: Some(operation),
+            question: Some(question),
             led: None,
             answer: None,
         }
+    }
+
+    /// Sends the question off, unless the answer is known.
+    fn ask(&mut self, question: Question) -> Option<Answer> {
+        let (operation, slot, until, is_part) = match question {
+            Question::Part(operation, slot, until) => (operation, Some(slot), until, true),
+            Question::Whole(operation) => match self.known(operation) {
+                Ok(answer) => return Some(answer),
+                Err(operation) => {
+                    let slot = self.shared.slot_of_all(&operation);
+                    (operation, slot, Instant::now() + self.shared.deadline, false)
+                }
+            },
+        };
+        let answer = match slot {
+            Some(slot) => {
+                let (request, answer) = Request::new(operation, until, is_part);
+                self.led = send::submit(&self.shared, slot, request);
+                answer
+            }
+            None => {
+                let (sender, answer) = oneshot::channel();
+                self.led = Some(Box::pin(spread::apply(
+                    Arc::clone(&self.shared),
+                    operation,
+                    until,
+                    sender,
+                )));
+                answer
+            }
+        };
+        self.answer = Some(answer);
+        None
     }
 
     /// What can be said without asking Redis, or the operation again.
@@ -53,7 +102,7 @@ impl RedisDecision {
         };
         if Handle::try_current().is_err() {
             let nowhere = io("there is no tokio runtime here");
-            return Ok(Err(StoreError::before_sending(self.shared.lanes.address(), nowhere)));
+            return Ok(Err(StoreError::before_sending(self.shared.servers.address(), nowhere)));
         }
         Err(operation)
     }
@@ -63,14 +112,10 @@ impl Future for RedisDecision {
     type Output = Answer;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
-        if let Some(operation) = self.question.take() {
-            let operation = match self.known(operation) {
-                Ok(answer) => return Poll::Ready(answer),
-                Err(operation) => operation,
-            };
-            let (request, answer) = Request::new(operation, self.shared.deadline);
-            self.led = send::submit(&self.shared, request);
-            self.answer = Some(answer);
+        if let Some(question) = self.question.take()
+            && let Some(answer) = self.ask(question)
+        {
+            return Poll::Ready(answer);
         }
         if let Some(led) = &mut self.led
             && led.as_mut().poll(context).is_ready()
@@ -85,7 +130,7 @@ impl Future for RedisDecision {
         self.answer = None;
         let ended = |_| {
             Err(StoreError::after_sending(
-                self.shared.lanes.address(),
+                self.shared.servers.address(),
                 io("the runtime has ended"),
             ))
         };

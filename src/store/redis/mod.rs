@@ -5,49 +5,43 @@
 //! `packed`), over a connection that is shared and never checked out per request (`lanes`, each a `lane`). Redis runs
 //! the program that is assembled from `lua/` (`program`), and its reply becomes their decisions (`reply`).
 
+mod address;
 mod batch;
 mod builder;
 mod call;
+mod check;
+mod cluster;
 mod denied;
+mod directory;
+mod errand;
 mod error;
+mod exchange;
 mod future;
-mod lane;
-mod lanes;
+mod health;
+mod journey;
 mod packed;
+mod probe;
 mod program;
 mod queue;
+mod remedy;
 mod reply;
 mod send;
+mod server;
+mod servers;
+mod spread;
+mod terms;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use tokio::time::timeout;
-
-use self::{
-    batch::Batch,
-    call::Prefix,
-    denied::Denied,
-    lanes::Lanes,
-    queue::{Queue, Request},
+pub use self::{
+    builder::RedisStoreBuilder,
+    error::StoreError,
+    future::RedisDecision,
+    health::{Health, ServerHealth},
 };
-pub use self::{builder::RedisStoreBuilder, error::StoreError, future::RedisDecision};
+use self::{call::Prefix, cluster::Slot, denied::Denied, servers::Servers};
 use super::Store;
-use crate::{
-    algorithm::{Algorithm, FixedWindow, SlidingLog},
-    charge::{Charge, Charges},
-    clock::Clock,
-    decision::Decision,
-    key::Key,
-    limit::Limit,
-    operation::Operation,
-    quota::Quota,
-};
-
-/// What [`RedisStore::check`] charges: so much that processes which start together do not get in each other's way.
-const CHECK: Quota = Quota::per_second(10_000);
-
-/// How long [`RedisStore::check`] waits: it runs at start-up, when a first connection may take its time.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::{charge::Charge, clock::Clock, operation::Operation};
 
 /// Keeps state in Redis, for every process that shares it. Clones share its connections.
 ///
@@ -71,8 +65,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct RedisStore(Arc<Shared>);
 
 struct Shared {
-    lanes: Lanes,
-    queue: Queue,
+    servers: Servers,
+    /// How many connections each of them has.
+    lanes: usize,
     /// Unless refusals are not to be repeated, as on a clock that does not go with the time.
     denied: Option<Denied>,
     prefix: Prefix,
@@ -99,39 +94,25 @@ impl RedisStore {
     /// Charges limits of its own, corrects the charge and forgets it, so that whatever would fail later fails now, in
     /// clear words.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.load().await?;
-        let mut charges = Charges::new();
-        // Between them, a string and a list need every command that the program knows.
-        for rule in [FixedWindow::new(CHECK).rule(), SlidingLog::new(CHECK).rule()] {
-            let limit = Limit::new("tollgate.check", rule);
-            let charge = Charge::new(limit, Key::new("check")).cost(2);
-            charges.push(charge).expect("two algorithms never share a key");
-        }
-        let mut decision = self.ask(Operation::Acquire(charges.clone())).await?;
-        if let Some(receipt) = decision.take_receipt() {
-            self.ask(Operation::Settle(receipt.settled(1))).await?;
-        }
-        self.ask(Operation::Reset(charges)).await?;
-        Ok(())
+        check::check(&self.0).await
     }
 
-    async fn load(&self) -> Result<(), StoreError> {
-        let address = self.0.lanes.address();
-        let loaded = timeout(PATIENCE, async {
-            let mut connection = self.0.lanes.line().await?.connection.clone();
-            let loaded = program::load().query_async::<()>(&mut connection).await;
-            loaded.map_err(|error| StoreError::after_sending(address, error))
-        });
-        loaded
-            .await
-            .unwrap_or_else(|_| Err(StoreError::late(address, PATIENCE, true)))
+    /// What is known of the Redis that it asks.
+    pub fn health(&self) -> Health {
+        Health::of(&self.0.servers.breakers())
+    }
+}
+
+impl Shared {
+    fn slot(&self, charge: &Charge) -> Slot {
+        self.servers.slot(|| self.prefix.key(charge))
     }
 
-    /// Asks with more patience than a request has, and alone.
-    async fn ask(&self, operation: Operation) -> Result<Decision, StoreError> {
-        let (request, answer) = Request::new(operation, PATIENCE);
-        send::send(&self.0, Batch::new(vec![request], self.0.lanes.address(), PATIENCE)).await;
-        answer.await.expect("who is in a batch is answered")
+    /// The slot of everything that an operation is about, if there is only one.
+    fn slot_of_all(&self, operation: &Operation) -> Option<Slot> {
+        let mut slots = operation.charges().map(|charge| self.slot(charge));
+        let first = slots.next()?;
+        slots.all(|slot| slot == first).then_some(first)
     }
 }
 
@@ -151,7 +132,7 @@ impl Store for RedisStore {
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStore")
-            .field("address", &self.0.lanes.address())
+            .field("address", &self.0.servers.address())
             .field("prefix", &self.0.prefix)
             .field("deadline", &self.0.deadline)
             .finish_non_exhaustive()

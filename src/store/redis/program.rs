@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use deadpool_redis::redis::{
-    Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value, aio::MultiplexedConnection, cmd,
+    self, Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value, aio::MultiplexedConnection, cmd,
 };
 
 /// Its parts, in the order in which they build on each other.
@@ -32,12 +32,28 @@ pub(super) fn sha() -> &'static str {
 }
 
 /// Runs it; loads it first where Redis has never seen it or has forgotten it, which Redis says before it does anything.
-pub(super) async fn run(command: &Cmd, connection: &mut MultiplexedConnection) -> Result<Value, RedisError> {
-    match command.query_async(connection).await {
+/// Whoever was told to ask for keys that are on their way says so.
+pub(super) async fn run(
+    command: &Cmd,
+    connection: &mut MultiplexedConnection,
+    asking: bool,
+) -> Result<Value, RedisError> {
+    match once(command, connection, asking).await {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
             load().query_async::<()>(connection).await?;
-            command.query_async(connection).await
+            once(command, connection, asking).await
         }
         answer => answer,
     }
+}
+
+async fn once(command: &Cmd, connection: &mut MultiplexedConnection, asking: bool) -> Result<Value, RedisError> {
+    if !asking {
+        return command.query_async(connection).await;
+    }
+    // It is about the next command only, so that nobody else's may come in between.
+    let mut both = redis::pipe();
+    both.cmd("ASKING").add_command(command.clone());
+    let mut answers = connection.send_packed_commands(&both, 1, 1).await?;
+    answers.pop().unwrap_or(Value::Nil).extract_error()
 }

@@ -10,7 +10,6 @@
 use std::{
     collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use tokio::{sync::oneshot, time::Instant};
@@ -30,16 +29,18 @@ pub(super) type Answer = Result<Decision, StoreError>;
 pub(super) struct Request {
     pub(super) operation: Operation,
     pub(super) until: Instant,
+    /// Whether it is about some of a request's tiers only.
+    pub(super) is_part: bool,
     answer: Option<oneshot::Sender<Answer>>,
 }
 
 impl Request {
-    pub(super) fn new(operation: Operation, deadline: Duration) -> (Self, oneshot::Receiver<Answer>) {
+    pub(super) fn new(operation: Operation, until: Instant, is_part: bool) -> (Self, oneshot::Receiver<Answer>) {
         let (answer, awaited) = oneshot::channel();
-        let until = Instant::now() + deadline;
         let request = Self {
             operation,
             until,
+            is_part,
             answer: Some(answer),
         };
         (request, awaited)

@@ -1,0 +1,158 @@
+//! Where Redis is, and on what terms it is asked.
+
+use std::sync::Arc;
+
+use deadpool_redis::redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError};
+
+use super::{
+    cluster::Cluster,
+    error::StoreError,
+    server::{Sentinels, Server, Way},
+    servers::Servers,
+    terms::Terms,
+};
+use crate::invalid::Invalid;
+
+#[derive(Clone)]
+pub(super) enum Place {
+    Url(String),
+    /// Where the connection info says.
+    Info(Box<ConnectionInfo>),
+    /// Wherever the sentinels say that the primary of this name is.
+    Sentinels(String, Vec<String>),
+    /// Wherever these nodes say that a key's slot is.
+    Cluster(Vec<String>),
+}
+
+/// Who logs in, and with what, instead of what the address says.
+#[derive(Clone, Default)]
+pub(super) struct Login {
+    pub(super) username: Option<String>,
+    pub(super) password: Option<String>,
+    pub(super) database: Option<u32>,
+}
+
+impl Place {
+    /// Whoever is to be asked, without asking yet; or what is wrong with the address.
+    pub(super) fn servers(
+        &self,
+        login: &Login,
+        terms: impl Fn(ConnectionInfo) -> Terms,
+    ) -> Result<Servers, StoreError> {
+        let one = |terms: Terms| {
+            let (address, lanes) = (terms.address(), terms.lanes);
+            terms.pool().map_err(|error| bad_address(&self.shown(), error))?;
+            Ok(Servers::one(Server::new(&address, Way::straight(terms), lanes)))
+        };
+        match self {
+            Self::Url(url) => one(terms(login.on(parse(url)?)?)),
+            Self::Info(info) => one(terms(login.on((**info).clone())?)),
+            Self::Sentinels(name, urls) => {
+                let infos = parse_all("sentinels", urls)?;
+                let address = format!("{name} of {}", self.shown());
+                let redis = infos[0].clone().set_redis_settings(RedisConnectionInfo::default());
+                let redis = terms(login.on(redis)?);
+                let lanes = redis.lanes;
+                let sentinels = Sentinels {
+                    name: name.clone(),
+                    terms: infos.into_iter().map(|info| terms(prompt(info))).collect(),
+                };
+                Ok(Servers::one(Server::new(&address, Way::by(sentinels, redis), lanes)))
+            }
+            Self::Cluster(urls) => {
+                let seeds = parse_all("cluster", urls)?;
+                let first = terms(login.on(seeds[0].clone())?);
+                let seed = |info: &ConnectionInfo| match info.addr() {
+                    ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
+                        Ok(first.at(host, *port))
+                    }
+                    other => Err(Invalid::new("cluster", other, "name nodes by host and port")),
+                };
+                let seeds: Result<_, Invalid> = seeds.iter().map(seed).collect();
+                Ok(Servers::Cluster(Arc::new(Cluster::new(
+                    seeds.map_err(StoreError::Setting)?,
+                ))))
+            }
+        }
+    }
+
+    /// As errors and logs may show it.
+    pub(super) fn shown(&self) -> String {
+        let all = |urls: &[String]| {
+            let shown: Vec<_> = urls.iter().map(|url| without_password(url)).collect();
+            shown.join(",")
+        };
+        match self {
+            Self::Url(url) => without_password(url),
+            Self::Info(info) => info.addr().to_string(),
+            Self::Sentinels(_, urls) | Self::Cluster(urls) => all(urls),
+        }
+    }
+}
+
+fn parse(url: &str) -> Result<ConnectionInfo, StoreError> {
+    url.into_connection_info()
+        .map_err(|error| bad_address(&without_password(url), error))
+}
+
+fn parse_all(field: &'static str, urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
+    if urls.is_empty() {
+        let nobody = Invalid::new(field, "[]", "name at least one address");
+        return Err(StoreError::Setting(nobody));
+    }
+    urls.iter().map(|url| parse(url)).collect()
+}
+
+fn bad_address(url: &str, error: RedisError) -> StoreError {
+    StoreError::Address {
+        url: url.into(),
+        source: Arc::new(error),
+    }
+}
+
+/// Small writes that wait for an answer each: nothing is gained by holding them back.
+fn prompt(info: ConnectionInfo) -> ConnectionInfo {
+    let tcp = info.tcp_settings().clone().set_nodelay(true);
+    info.set_tcp_settings(tcp)
+}
+
+impl Login {
+    fn on(&self, info: ConnectionInfo) -> Result<ConnectionInfo, StoreError> {
+        let mut login = info.redis_settings().clone();
+        if login.lib_name().is_none() {
+            login = login.set_lib_name("tollgate", env!("CARGO_PKG_VERSION"));
+        }
+        if let Some(username) = &self.username {
+            login = login.set_username(username);
+        }
+        if let Some(password) = &self.password {
+            login = login.set_password(password);
+        }
+        if let Some(database) = self.database {
+            login = login.set_db(database.into());
+        }
+        // redis-rs would log nobody in, and the default user would do the work.
+        match (login.username(), login.password()) {
+            (Some(name), None) => {
+                let invalid = Invalid::new("username", format_args!("{name:?}"), "come with a password");
+                Err(StoreError::Setting(invalid))
+            }
+            _ => Ok(prompt(info).set_redis_settings(login)),
+        }
+    }
+}
+
+/// An address as it may be shown: without whatever could be a password, wherever it stands.
+fn without_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let place = place.split_once('?').map_or(place, |(place, _)| place);
+    // Without a host, what stands where the port would is a password that lost its `@`.
+    let (host, port) = place.split_once(':').unwrap_or((place, ""));
+    let place = if host.is_empty() && !port.is_empty() { "" } else { place };
+    let hidden = if place.len() == rest.len() { "" } else { "***" };
+    match scheme {
+        "" => format!("{hidden}{place}"),
+        _ => format!("{scheme}://{hidden}{place}"),
+    }
+}

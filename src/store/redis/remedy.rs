@@ -1,0 +1,50 @@
+//! What an error of Redis's calls for.
+
+use deadpool_redis::redis::RedisError;
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Remedy {
+    /// The connection is at fault, or leads to a Redis that is not, or not yet, the one to ask.
+    Replace,
+    /// The same, but a new connection may make a difference to this very call: it was turned away at the door.
+    LogIn,
+    /// It will pass, and others would hear the same until then.
+    Wait,
+    /// These keys are somewhere else, and stay there.
+    Moved(String),
+    /// These keys may be somewhere else for now.
+    Ask(String),
+    /// Some of these keys are on their way.
+    TryAgain,
+    /// Some of these keys may not be touched, and others may be.
+    Split,
+    /// None: it is about this call alone, or nothing can be done from here.
+    Nothing,
+}
+
+impl Remedy {
+    pub(super) fn of(error: &RedisError) -> Self {
+        let to = || error.redirect_node().map(|(address, _)| address.to_owned());
+        match error.code().unwrap_or_default() {
+            // A primary that was demoted answers, but not what it is asked; one that is loading was restarted.
+            "READONLY" | "MASTERDOWN" | "LOADING" => Self::Replace,
+            "NOAUTH" => Self::LogIn,
+            "BUSY" | "CLUSTERDOWN" => Self::Wait,
+            "MOVED" => to().map_or(Self::Wait, Self::Moved),
+            "ASK" => to().map_or(Self::Wait, Self::Ask),
+            "TRYAGAIN" => Self::TryAgain,
+            "NOPERM" => Self::Split,
+            // Without memory (OOM, MISCONF, NOREPLICAS) Redis still answers whoever needs nothing written.
+            _ if error.is_io_error() || error.is_unrecoverable_error() => Self::Replace,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Whether others would fare no better, so that Redis need not be asked for a while.
+    pub(super) fn speaks_of_all(&self) -> bool {
+        match self {
+            Self::Replace | Self::LogIn | Self::Wait => true,
+            Self::Moved(_) | Self::Ask(_) | Self::TryAgain | Self::Split | Self::Nothing => false,
+        }
+    }
+}

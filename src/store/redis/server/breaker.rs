@@ -1,0 +1,171 @@
+//! Whether a Redis is worth asking.
+//!
+//! A Redis that keeps failing is not asked any more: nobody should wait for an answer that will not come. While it is
+//! not, a task of the store's own finds out when it is back (`probe`), so that no request has to.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::super::error::StoreError;
+
+/// Of this many calls,
+const CALLS: u32 = 10;
+
+/// so many that failed are too many. It is calls that count: how many requests share one says nothing about Redis.
+const FAILURES: u32 = 3;
+
+/// How long to keep quiet about failures after one has been reported.
+const QUIET: Duration = Duration::from_secs(10);
+
+pub(in super::super) struct Breaker {
+    address: Arc<str>,
+    /// The last calls, a bit each, the latest lowest: whether it failed.
+    calls: AtomicU32,
+    /// Whether it is open, so that nobody waits for a lock to see that it is not.
+    is_open: AtomicBool,
+    open: Mutex<Option<Open>>,
+    probed: AtomicBool,
+    /// When a connection was last lost.
+    lost: Mutex<Option<Instant>>,
+    reported: Mutex<Option<Instant>>,
+}
+
+/// What is known of a Redis that is not asked.
+pub(in super::super) struct Open {
+    pub(in super::super) since: Instant,
+    pub(in super::super) why: StoreError,
+    turned_away: usize,
+}
+
+impl Breaker {
+    pub(in super::super) fn new(address: &str) -> Self {
+        Self {
+            address: address.into(),
+            calls: AtomicU32::new(0),
+            is_open: AtomicBool::new(false),
+            open: Mutex::default(),
+            probed: AtomicBool::new(false),
+            lost: Mutex::default(),
+            reported: Mutex::default(),
+        }
+    }
+
+    pub(in super::super) fn address(&self) -> &Arc<str> {
+        &self.address
+    }
+
+    pub(in super::super) fn open(&self) -> MutexGuard<'_, Option<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether to ask, on behalf of so many requests.
+    pub(in super::super) fn check(&self, requests: usize) -> Result<(), StoreError> {
+        if !self.is_open.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut open = self.open();
+        let Some(open) = &mut *open else { return Ok(()) };
+        open.turned_away += requests;
+        Err(StoreError::down(&self.address, &open.why))
+    }
+
+    /// A call was answered, whatever the answer.
+    pub(in super::super) fn answered(&self) {
+        // Most calls follow upon calls that were answered, and change nothing.
+        if self.calls.load(Ordering::Relaxed) != 0 {
+            self.count(0);
+        }
+    }
+
+    /// A call failed in a way that others would.
+    pub(in super::super) fn failed(&self, why: &StoreError) {
+        if self.count(1) < FAILURES {
+            return self.report(why);
+        }
+        let mut open = self.open();
+        if open.is_none() {
+            let (since, turned_away) = (Instant::now(), 0);
+            *open = Some(Open {
+                since,
+                why: why.clone(),
+                turned_away,
+            });
+            self.is_open.store(true, Ordering::Release);
+            let address = &self.address;
+            match why.heals() {
+                true => tracing::warn!(%address, %why, "Redis is not asked until it answers again"),
+                false => tracing::error!(%address, %why, "Redis is not asked until somebody sees to it"),
+            }
+        }
+    }
+
+    /// Whether the loss of a connection that was made at that time tells anything new. What befalls one often befalls all:
+    /// those that were there when another was lost are part of the same failure, and not one each.
+    pub(in super::super) fn is_news_of(&self, made: Instant) -> bool {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_news = lost.is_none_or(|lost| made > lost);
+        if is_news {
+            *lost = Some(Instant::now());
+        }
+        is_news
+    }
+
+    /// Remembers how a call went, and tells how many of the last have failed.
+    fn count(&self, failed: u32) -> u32 {
+        let next = |calls: u32| ((calls << 1) | failed) & ((1 << CALLS) - 1);
+        let before = self
+            .calls
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| Some(next(calls)));
+        before.map_or(0, |calls| next(calls).count_ones())
+    }
+
+    /// It answers again.
+    pub(in super::super) fn close(&self) {
+        let mut open = self.open();
+        if let Some(Open { since, turned_away, .. }) = open.take() {
+            self.calls.store(0, Ordering::Relaxed);
+            self.is_open.store(false, Ordering::Release);
+            let (address, down_for) = (&self.address, since.elapsed());
+            tracing::info!(%address, ?down_for, requests = turned_away, "Redis answers again; these requests were decided without it");
+        }
+    }
+
+    /// Says that a call has failed, unless that has just been said.
+    pub(in super::super) fn report(&self, why: &StoreError) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.is_some_and(|at| at.elapsed() < QUIET) {
+            return;
+        }
+        *reported = Some(Instant::now());
+        let address = &self.address;
+        match why.heals() {
+            true => tracing::warn!(%address, %why, "a call to Redis failed"),
+            false => {
+                tracing::error!(%address, %why, "a call to Redis failed, and so will others until somebody sees to it")
+            }
+        }
+    }
+
+    /// The right to find out when it is back, for one at a time and while it is open.
+    pub(in super::super) fn probing(self: &Arc<Self>) -> Option<Probing> {
+        let is_open = self.is_open.load(Ordering::Acquire);
+        (is_open && !self.probed.swap(true, Ordering::AcqRel)).then(|| Probing(Arc::clone(self)))
+    }
+}
+
+/// Somebody is finding out when a Redis is back.
+pub(in super::super) struct Probing(pub(in super::super) Arc<Breaker>);
+
+/// A runtime that ends takes its tasks with it: then somebody else may.
+impl Drop for Probing {
+    fn drop(&mut self) {
+        self.0.probed.store(false, Ordering::Release);
+    }
+}

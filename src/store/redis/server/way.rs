@@ -1,0 +1,64 @@
+//! The way to a Redis: straight to its address, or by sentinels who know which one is the primary now.
+
+use std::sync::{Mutex, PoisonError};
+
+use deadpool_redis::{
+    Connection, Pool, PoolError,
+    redis::{ErrorKind, RedisError},
+};
+
+use super::{super::terms::Terms, sentinels::Sentinels};
+
+pub(in super::super) struct Way {
+    /// Unless Redis is where the terms say.
+    sentinels: Option<Sentinels>,
+    terms: Terms,
+    /// Of the last Redis that it led to.
+    pool: Mutex<Option<(String, Pool)>>,
+}
+
+impl Way {
+    pub(in super::super) fn straight(terms: Terms) -> Self {
+        Self {
+            sentinels: None,
+            terms,
+            pool: Mutex::default(),
+        }
+    }
+
+    pub(in super::super) fn by(sentinels: Sentinels, terms: Terms) -> Self {
+        Self {
+            sentinels: Some(sentinels),
+            ..Self::straight(terms)
+        }
+    }
+
+    /// A new connection to whoever is to be asked now.
+    pub(super) async fn connect(&self) -> Result<Connection, RedisError> {
+        let terms = match &self.sentinels {
+            None => self.terms.clone(),
+            Some(sentinels) => {
+                let (host, port) = sentinels.primary(self.terms.patience).await?;
+                self.terms.at(&host, port)
+            }
+        };
+        let connected = self.pool_to(&terms)?.get().await;
+        connected.map_err(|error| match error {
+            PoolError::Backend(error) => error,
+            other => RedisError::from((ErrorKind::Io, "the pool gave no connection", other.to_string())),
+        })
+    }
+
+    fn pool_to(&self, terms: &Terms) -> Result<Pool, RedisError> {
+        let address = terms.address();
+        let mut known = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((to, pool)) if *to == address => Ok(pool.clone()),
+            _ => {
+                let pool = terms.pool()?;
+                *known = Some((address, pool.clone()));
+                Ok(pool)
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A service behind a limit, its clients, and what is checked after whatever befell its Redis.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tollgate::{
+    Decision, FixedWindow, Key, MemoryStore, Quota, RateLimitLayer, RedisStore, RedisStoreBuilder, Rejection, Respond,
+    redis::Connection,
+};
+use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
+
+use crate::{left::every_key_ends, support::redis::stored};
+
+/// What each user may have in a window that does not end while a test runs.
+pub(crate) const LIMIT: u64 = 100;
+
+/// What the owner of a service chose for when its store fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mode {
+    Open,
+    Closed,
+    Fallback,
+}
+
+pub(crate) const MODES: [Mode; 3] = [Mode::Open, Mode::Closed, Mode::Fallback];
+
+/// What a client saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Seen {
+    /// Redis admitted it.
+    Admitted,
+    /// Redis refused it.
+    Refused,
+    /// It passed, and nobody had counted it.
+    Unchecked,
+    /// It was told that there is nobody to count it.
+    Unavailable,
+    /// This node admitted it by itself.
+    AdmittedHere,
+    /// This node refused it by itself.
+    RefusedHere,
+}
+
+/// Tells a client nothing but what was decided.
+#[derive(Clone)]
+struct Tell;
+
+impl<Req> Respond<Req, Seen, Infallible> for Tell {
+    type Context = ();
+
+    fn context(&self, _: &Req) {}
+
+    fn reject(&self, (): (), why: Rejection) -> Result<Seen, Infallible> {
+        Ok(match why {
+            Rejection::Limited(decision) if decision.is_by_fallback() => Seen::RefusedHere,
+            Rejection::Limited(_) => Seen::Refused,
+            Rejection::Unavailable(_) => Seen::Unavailable,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn admit(&self, (): (), decision: &Decision, seen: &mut Seen) {
+        *seen = match (decision.is_unchecked(), decision.is_by_fallback()) {
+            (true, _) => Seen::Unchecked,
+            (_, true) => Seen::AdmittedHere,
+            _ => Seen::Admitted,
+        };
+    }
+}
+
+impl Mode {
+    /// What a client may see that Redis did not decide about.
+    pub(crate) fn allows(self, seen: Seen) -> bool {
+        match self {
+            Self::Open => seen == Seen::Unchecked,
+            Self::Closed => seen == Seen::Unavailable,
+            Self::Fallback => matches!(seen, Seen::AdmittedHere | Seen::RefusedHere),
+        }
+    }
+}
+
+/// One node of a service that allows each user [`LIMIT`].
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) store: RedisStore,
+    service: BoxCloneSyncService<String, Seen, Infallible>,
+}
+
+impl Node {
+    pub(crate) fn new(mode: Mode, store: RedisStoreBuilder) -> Self {
+        // What is said again without asking Redis says nothing about Redis.
+        let store = store.repeat_refusals(false).build().unwrap();
+        let window = FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored();
+        let user = |user: &String| Key::new(user.clone());
+        let layer = RateLimitLayer::new("user", window, user, store.clone()).respond_with(Tell);
+        let handler = service_fn(async |_: String| Ok(Seen::Unchecked));
+        let service = match mode {
+            Mode::Open => BoxCloneSyncService::new(layer.layer(handler)),
+            Mode::Closed => BoxCloneSyncService::new(layer.fail_closed().layer(handler)),
+            Mode::Fallback => BoxCloneSyncService::new(layer.fallback(MemoryStore::new()).layer(handler)),
+        };
+        Self { store, service }
+    }
+
+    /// A request by this user, and what came of it.
+    pub(crate) async fn ask(&self, user: &str) -> Seen {
+        self.service.clone().oneshot(user.to_owned()).await.unwrap()
+    }
+
+    /// As many requests one after another, and how often each thing was seen.
+    pub(crate) async fn ask_times(&self, user: &str, times: u64) -> Tally {
+        let mut tally = Tally::default();
+        for _ in 0..times {
+            tally.count(self.ask(user).await);
+        }
+        tally
+    }
+
+    /// Waits until Redis is asked again, which nobody has to ask for.
+    pub(crate) async fn is_back(&self) {
+        until(|| self.store.health().is_up()).await;
+    }
+
+    /// Requests for a user that come without end, by several clients at once.
+    pub(crate) fn load(&self, user: &'static str, clients: usize) -> Load {
+        let stop = Arc::new(AtomicBool::new(false));
+        let client = || {
+            let (node, stop) = (self.clone(), Arc::clone(&stop));
+            tokio::spawn(async move {
+                let mut tally = Tally::default();
+                while !stop.load(Ordering::Relaxed) {
+                    tally.count(node.ask(user).await);
+                    tokio::task::yield_now().await;
+                }
+                tally
+            })
+        };
+        let clients = (0..clients).map(|_| client()).collect();
+        Load { stop, clients }
+    }
+}
+
+/// How often each thing was seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tally(BTreeMap<Seen, u64>);
+
+impl Tally {
+    pub(crate) fn count(&mut self, seen: Seen) {
+        *self.0.entry(seen).or_default() += 1;
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (seen, times) in &other.0 {
+            *self.0.entry(*seen).or_default() += times;
+        }
+    }
+
+    pub(crate) fn of(&self, seen: Seen) -> u64 {
+        self.0.get(&seen).copied().unwrap_or_default()
+    }
+
+    /// How many were decided about without Redis; every one as that mode says.
+    pub(crate) fn without_redis(&self, mode: Mode) -> u64 {
+        let decided = |seen: &Seen| matches!(seen, Seen::Admitted | Seen::Refused);
+        let without = self.0.iter().filter(|(seen, _)| !decided(seen));
+        without
+            .map(|(seen, times)| {
+                assert!(mode.allows(*seen), "{mode:?}: {self:?}");
+                times
+            })
+            .sum()
+    }
+}
+
+/// Clients that ask until they are told to stop.
+pub(crate) struct Load {
+    stop: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<Tally>>,
+}
+
+impl Load {
+    /// What all of them have seen.
+    pub(crate) async fn stop(self) -> Tally {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut seen = Tally::default();
+        for client in self.clients {
+            seen.add(&client.await.unwrap());
+        }
+        seen
+    }
+}
+
+/// Waits for something that comes to pass by itself, however busy the machine is.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    let in_time = timeout(Duration::from_secs(60), async {
+        while !is_so() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    });
+    in_time.await.expect("it never came to pass");
+}
+
+/// What a user has been charged, by the word of Redis.
+pub(crate) fn charged(redis: &mut Connection, user: &str) -> u64 {
+    let key = format!("rate_limit:fixed_window:user:86400000000:anchored:{user}");
+    let state = stored(redis, &key);
+    state.map_or(0, |state| state.split_once(' ').unwrap().1.parse().unwrap())
+}
+
+/// The store is exact: what is left for a user is admitted, and not one more. And every key ends by itself.
+pub(crate) async fn is_exact(node: &Node, redis: &mut Connection, user: &str) {
+    let before = charged(redis, user);
+    let mut expected = Tally::default();
+    (before..LIMIT).for_each(|_| expected.count(Seen::Admitted));
+    (0..10).for_each(|_| expected.count(Seen::Refused));
+    assert_eq!(node.ask_times(user, LIMIT - before + 10).await, expected);
+    assert_eq!(charged(redis, user), LIMIT);
+    every_key_ends(redis);
+}

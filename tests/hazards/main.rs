@@ -1,0 +1,13 @@
+//! What can befall a Redis, one by one, on the real thing.
+//!
+//! Each test holds five things to the count: clients saw what their layer's owner chose; no more was admitted than that
+//! choice allows in the lifetime of that Redis; no charge was applied twice; nothing was left behind, be it a key that
+//! lives for ever, a task or a connection; and the store was exact again once Redis was back.
+#![cfg(feature = "redis")]
+
+mod fixture;
+mod frozen;
+mod killed;
+mod left;
+#[path = "../support/mod.rs"]
+mod support;

@@ -11,7 +11,7 @@ use super::{MemoryStore, Store};
 use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
 /// A store, and this process's memory for as long as that store cannot decide: the same limits, counted by every node
-/// for itself. Made by [`RateLimitLayer::fallback`](crate::RateLimitLayer::fallback).
+/// for itself. A layer makes one of its store when it is told to [fall back](crate::RateLimitLayer::fallback).
 ///
 /// Memory starts from nothing when the store fails, and what was charged there does not move to the store when that is
 /// back. So over any window, `n` nodes admit what the limit allows, and at most `n` times as much again.
@@ -22,7 +22,8 @@ pub struct Fallback<St> {
 }
 
 impl<St> Fallback<St> {
-    pub(crate) fn new(store: St, memory: MemoryStore) -> Self {
+    /// The store, and memory for when it fails.
+    pub fn new(store: St, memory: MemoryStore) -> Self {
         Self { store, memory }
     }
 }

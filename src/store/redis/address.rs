@@ -1,6 +1,6 @@
 //! Where Redis is, and on what terms it is asked.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use deadpool_redis::redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError};
 
@@ -49,6 +49,9 @@ impl Place {
             Self::Info(info) => one(terms(login.on((**info).clone())?)),
             Self::Sentinels(name, urls) => {
                 let infos = parse_all("sentinels", urls)?;
+                if name.is_empty() {
+                    return Err(setting("name", "\"\"", "be what the sentinels call the primary"));
+                }
                 let address = format!("{name} of {}", self.shown());
                 let redis = infos[0].clone().set_redis_settings(RedisConnectionInfo::default());
                 let redis = terms(login.on(redis)?);
@@ -62,16 +65,18 @@ impl Place {
             Self::Cluster(urls) => {
                 let seeds = parse_all("cluster", urls)?;
                 let first = terms(login.on(seeds[0].clone())?);
+                let database = first.info.redis_settings().db();
+                if database != 0 {
+                    return Err(setting("database", database, "be 0 in a cluster, which has no other"));
+                }
                 let seed = |info: &ConnectionInfo| match info.addr() {
                     ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
                         Ok(first.at(host, *port))
                     }
-                    other => Err(Invalid::new("cluster", other, "name nodes by host and port")),
+                    other => Err(setting("cluster", other, "name nodes by host and port")),
                 };
-                let seeds: Result<_, Invalid> = seeds.iter().map(seed).collect();
-                Ok(Servers::Cluster(Arc::new(Cluster::new(
-                    seeds.map_err(StoreError::Setting)?,
-                ))))
+                let seeds: Result<_, StoreError> = seeds.iter().map(seed).collect();
+                Ok(Servers::Cluster(Arc::new(Cluster::new(seeds?))))
             }
         }
     }
@@ -97,10 +102,13 @@ fn parse(url: &str) -> Result<ConnectionInfo, StoreError> {
 
 fn parse_all(field: &'static str, urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
     if urls.is_empty() {
-        let nobody = Invalid::new(field, "[]", "name at least one address");
-        return Err(StoreError::Setting(nobody));
+        return Err(setting(field, "[]", "name at least one address"));
     }
     urls.iter().map(|url| parse(url)).collect()
+}
+
+fn setting(field: &'static str, value: impl fmt::Display, must: &'static str) -> StoreError {
+    StoreError::Setting(Invalid::new(field, value, must))
 }
 
 fn bad_address(url: &str, error: RedisError) -> StoreError {
@@ -134,8 +142,8 @@ impl Login {
         // redis-rs would log nobody in, and the default user would do the work.
         match (login.username(), login.password()) {
             (Some(name), None) => {
-                let invalid = Invalid::new("username", format_args!("{name:?}"), "come with a password");
-                Err(StoreError::Setting(invalid))
+                let name = format_args!("{name:?}");
+                Err(setting("username", name, "come with a password"))
             }
             _ => Ok(prompt(info).set_redis_settings(login)),
         }

@@ -1,6 +1,8 @@
 //! The Redis store's settings, and what it says at once of a Redis that will not do.
 #![cfg(feature = "redis")]
 
+mod places;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::{error::Error, time::Duration};

@@ -1,13 +1,13 @@
 //! What must not be left behind.
 
-use std::time::Duration;
-
-use tokio::{runtime::Handle, time::sleep};
 use tollgate::redis::Connection;
 
 use crate::{
     fixture::{Node, until},
-    support::redis::{RedisServer, ask, info, keys},
+    support::{
+        leaks::tasks,
+        redis::{RedisServer, ask, keys},
+    },
 };
 
 pub(crate) fn every_key_ends(redis: &mut Connection) {
@@ -21,25 +21,34 @@ pub(crate) fn every_key_ends(redis: &mut Connection) {
 /// When the last of a service is gone, so are its tasks and its connections; of those that remain, `clients` are the
 /// test's own.
 pub(crate) async fn nothing_is_left(nodes: impl IntoIterator<Item = Node>, server: &RedisServer, clients: usize) {
-    nodes.into_iter().for_each(drop);
-    until(|| Handle::current().metrics().num_alive_tasks() == 0).await;
-    until(|| sockets_to(server.port()) == clients).await;
-    let redis = &mut server.client();
-    while info(redis, "clients", "connected_clients:") > clients as u64 + 1 {
-        sleep(Duration::from_millis(1)).await;
-    }
+    nothing_leads_to(nodes, [server], clients).await;
 }
 
-/// How many sockets of this machine lead to a port, closed ones that somebody still holds included.
+/// The same, of several servers together.
+pub(crate) async fn nothing_leads_to<'a>(
+    nodes: impl IntoIterator<Item = Node>,
+    servers: impl IntoIterator<Item = &'a RedisServer>,
+    clients: usize,
+) {
+    nodes.into_iter().for_each(drop);
+    let ports: Vec<u16> = servers.into_iter().map(RedisServer::port).collect();
+    until(|| tasks() == 0).await;
+    until(|| ports.iter().map(|port| sockets_to(*port)).sum::<usize>() == clients).await;
+}
+
+/// How many sockets of this process lead to a port, broken ones that it still holds included.
 fn sockets_to(port: u16) -> usize {
-    /// Of sockets that nobody holds any more.
-    const TIME_WAIT: &str = "06";
     let remote = format!(":{port:04X}");
     let sockets = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
-    let is_one = |line: &&str| {
-        let mut fields = line.split_whitespace().skip(2);
-        let leads_there = fields.next().is_some_and(|field| field.ends_with(&remote));
-        leads_there && fields.next() != Some(TIME_WAIT)
+    let leads_there = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let number = fields.get(9).filter(|_| fields[2].ends_with(&remote))?;
+        Some(format!("socket:[{number}]"))
     };
-    sockets.lines().filter(is_one).count()
+    let leading_there: Vec<_> = sockets.lines().filter_map(leads_there).collect();
+    let held = std::fs::read_dir("/proc/self/fd").unwrap();
+    // One that was closed since it was listed is not held.
+    let held = held.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    held.filter(|file| leading_there.iter().any(|socket| file.as_os_str() == socket.as_str()))
+        .count()
 }

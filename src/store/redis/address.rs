@@ -41,6 +41,7 @@ impl Place {
     ) -> Result<Servers, StoreError> {
         let one = |terms: Terms| {
             let (address, lanes) = (terms.address(), terms.lanes);
+            // What is wrong with it is said now, and not when somebody first connects.
             terms.pool().map_err(|error| bad_address(&self.shown(), error))?;
             Ok(Servers::one(Server::new(&address, Way::straight(terms), lanes)))
         };

@@ -4,7 +4,7 @@ use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{error::StoreError, queue::Request};
+use super::{error::StoreError, queue::Request, server::Server};
 
 /// Requests in the order in which they came, and so of their deadlines. Nobody is held up by one who has left or has run
 /// out of time; and who has, is not sent if that is not too late.
@@ -24,6 +24,11 @@ impl Batch {
             deadline,
             sent: None,
         }
+    }
+
+    /// Who is to blame if it is late.
+    pub(super) fn bound_for(&mut self, server: &Server) {
+        self.address = Arc::clone(server.address());
     }
 
     /// Does some work while anybody waits for it, and answers those who run out of time meanwhile.

@@ -147,7 +147,7 @@ fn forget_refusals(shared: &Shared, batch: &Batch) {
 }
 
 /// Tells everybody in a batch what came of it, or the error that kept it from going on. Redis may have failed some of
-/// them for a reason that speaks of all.
+/// them, and why may be news of all.
 fn answer(
     shared: &Shared,
     server: &Server,
@@ -172,7 +172,9 @@ fn answer(
             _ => {}
         }
         request.answer(decided.map_err(|error| {
-            failure.get_or_insert_with(|| error.clone());
+            if failure.is_none() || Remedy::of(&error).speaks_of_all() {
+                failure = Some(error.clone());
+            }
             StoreError::after_sending(server.address(), error)
         }));
     }

@@ -80,6 +80,7 @@ async fn owner(shared: &Arc<Shared>, slot: Slot, batch: &mut Batch) -> Option<Ar
         },
     };
     let worth_asking = found.and_then(|server| {
+        batch.bound_for(&server);
         let checked = server.breaker.check(batch.requests.len());
         checked.inspect_err(|_| probe::server(shared, &server))?;
         Ok(server)

@@ -55,37 +55,42 @@ pub(super) async fn apply(shared: Arc<Shared>, operation: Operation, until: Inst
     }
 }
 
+impl<T> Part<T> {
+    fn map<U>(self, map: impl FnOnce(T) -> U) -> Part<U> {
+        Part {
+            slot: self.slot,
+            places: self.places,
+            about: map(self.about),
+        }
+    }
+}
+
 /// Asks every slot for its part, side by side.
 async fn ask(shared: &Arc<Shared>, parts: Vec<Part<Operation>>, until: Instant) -> Vec<Part<Answer>> {
     let decide = |part: Part<Operation>| {
-        let decision = RedisDecision::part(Arc::clone(shared), part.about, part.slot, until);
-        (
-            decision,
-            Part {
-                slot: part.slot,
-                places: part.places,
-                about: None,
-            },
-        )
+        let slot = part.slot;
+        part.map(|operation| RedisDecision::part(Arc::clone(shared), operation, slot, until))
     };
     let mut asked: Vec<_> = parts.into_iter().map(decide).collect();
+    let mut answers: Vec<Option<Answer>> = asked.iter().map(|_| None).collect();
     poll_fn(|context| {
-        for (decision, part) in asked.iter_mut().filter(|(_, part)| part.about.is_none()) {
-            if let Poll::Ready(answer) = Pin::new(decision).poll(context) {
-                part.about = Some(answer);
+        for (part, answer) in asked
+            .iter_mut()
+            .zip(&mut answers)
+            .filter(|(_, answer)| answer.is_none())
+        {
+            if let Poll::Ready(said) = Pin::new(&mut part.about).poll(context) {
+                *answer = Some(said);
             }
         }
-        match asked.iter().all(|(_, part)| part.about.is_some()) {
+        match answers.iter().all(Option::is_some) {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
     })
     .await;
-    let answered = asked.into_iter().filter_map(|(_, part)| {
-        let Part { slot, places, about } = part;
-        about.map(|about| Part { slot, places, about })
-    });
-    answered.collect()
+    let answered = asked.into_iter().zip(answers.into_iter().flatten());
+    answered.map(|(part, answer)| part.map(|_| answer)).collect()
 }
 
 /// An operation, slot by slot.
@@ -129,12 +134,7 @@ fn by_slot<T>(
             }),
         }
     }
-    let part = |part: Part<Vec<T>>| Part {
-        slot: part.slot,
-        places: part.places,
-        about: operation(part.about),
-    };
-    parts.into_iter().map(part).collect()
+    parts.into_iter().map(|part| part.map(&operation)).collect()
 }
 
 /// What it takes to give back whatever was taken.

@@ -110,7 +110,7 @@ impl Breaker {
     /// those that were there when another was lost are part of the same failure, and not one each.
     pub(in super::super) fn is_news_of(&self, made: Instant) -> bool {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_news = lost.is_none_or(|lost| made > lost);
+        let is_news = lost.is_none_or(|lost| made >= lost);
         if is_news {
             *lost = Some(Instant::now());
         }

@@ -5,11 +5,8 @@ use std::{fmt, sync::Arc};
 use deadpool_redis::redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError};
 
 use super::{
-    cluster::Cluster,
     error::StoreError,
-    server::{Sentinels, Server, Way},
-    servers::Servers,
-    terms::Terms,
+    servers::{Cluster, Sentinels, Server, Servers, Terms, Way},
 };
 use crate::invalid::Invalid;
 
@@ -43,7 +40,11 @@ impl Place {
             let (address, lanes) = (terms.address(), terms.lanes);
             // What is wrong with it is said now, and not when somebody first connects.
             terms.pool().map_err(|error| bad_address(&self.shown(), error))?;
-            Ok(Servers::one(Server::new(&address, Way::straight(terms), lanes)))
+            Ok(Servers::One(Arc::new(Server::new(
+                &address,
+                Way::straight(terms),
+                lanes,
+            ))))
         };
         match self {
             Self::Url(url) => one(terms(login.on(parse(url)?)?)),
@@ -61,7 +62,11 @@ impl Place {
                     name: name.clone(),
                     terms: infos.into_iter().map(|info| terms(prompt(info))).collect(),
                 };
-                Ok(Servers::one(Server::new(&address, Way::by(sentinels, redis), lanes)))
+                Ok(Servers::One(Arc::new(Server::new(
+                    &address,
+                    Way::by(sentinels, redis),
+                    lanes,
+                ))))
             }
             Self::Cluster(urls) => {
                 let seeds = parse_all("cluster", urls)?;

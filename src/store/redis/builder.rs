@@ -7,10 +7,10 @@ use deadpool_redis::redis::ConnectionInfo;
 use super::{
     RedisStore, Shared,
     address::{Login, Place},
-    call::Prefix,
-    denied::Denied,
     error::StoreError,
-    terms::Terms,
+    requests::{Denied, Queues},
+    servers::Terms,
+    wire::Prefix,
 };
 use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid};
 
@@ -204,8 +204,10 @@ impl RedisStoreBuilder {
             patience,
             lanes: self.pool_size,
         };
+        let servers = self.place.servers(&self.login, terms)?;
         Ok(RedisStore(Arc::new(Shared {
-            servers: self.place.servers(&self.login, terms)?,
+            queues: Queues::to(&servers),
+            servers,
             lanes: self.pool_size,
             denied: (self.repeat_refusals && self.clock.is_none()).then(Denied::default),
             prefix: Prefix(self.prefix.into()),

@@ -5,8 +5,11 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, timeout};
 
 use super::{
-    Shared, batch::Batch, cluster::Slot, error::StoreError, journey, program, queue::Request, server::Server,
-    servers::Servers,
+    Shared,
+    error::StoreError,
+    requests::{Batch, Request, journey},
+    servers::{Server, Servers},
+    wire::program,
 };
 use crate::{
     algorithm::{Algorithm, FixedWindow, Rule, SlidingLog},
@@ -50,7 +53,7 @@ fn charge(rule: Rule, name: &str) -> Charge {
 
 async fn servers(shared: &Shared) -> Result<Vec<Arc<Server>>, StoreError> {
     match &shared.servers {
-        Servers::One { server, .. } => Ok(vec![Arc::clone(server)]),
+        Servers::One(server) => Ok(vec![Arc::clone(server)]),
         Servers::Cluster(cluster) => {
             let found = cluster.refresh().wait().await;
             found.map_err(|error| StoreError::before_sending(cluster.address(), error))?;
@@ -62,7 +65,7 @@ async fn servers(shared: &Shared) -> Result<Vec<Arc<Server>>, StoreError> {
 /// Something to charge whose key belongs there.
 fn name_at(shared: &Shared, server: &Arc<Server>, rule: Rule) -> Option<String> {
     match &shared.servers {
-        Servers::One { .. } => Some("check".into()),
+        Servers::One(_) => Some("check".into()),
         Servers::Cluster(cluster) => cluster.name_at(server, |name| shared.prefix.key(&charge(rule, name))),
     }
 }
@@ -87,8 +90,7 @@ async fn ask(
 ) -> Result<Decision, StoreError> {
     let (request, answer) = Request::new(operation, Instant::now() + PATIENCE, false);
     let batch = Batch::new(vec![request], server.address(), PATIENCE);
-    let slot: Slot = shared.slot(charge);
-    journey::send(shared, slot, batch).await;
+    journey::send(shared, shared.slot(charge), batch).await;
     match answer.await.expect("who is in a batch is answered") {
         // Whoever starts wants to know why, and not that it was known.
         Err(StoreError::Down { source, .. }) => Err((*source).clone()),

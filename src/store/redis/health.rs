@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{error::StoreError, server::Breaker};
+use super::{error::StoreError, servers::Breaker};
 
 /// How the Redis of a [`RedisStore`](crate::RedisStore) is, as far as its calls have told; nothing is asked to tell it.
 ///

@@ -1,45 +1,35 @@
 //! The store that many processes share: one Lua program, run atomically, on Redis's own clock.
 //!
-//! A request's way (`future`): if its key is known to be spent, it is told so at once (`denied`). Else it waits while
-//! calls are in flight (`queue`), and leaves with those who wait beside it (`batch`, `send`) as one EVALSHA (`call`,
-//! `packed`), over a connection that is shared and never checked out per request (`lanes`, each a `lane`). Redis runs
-//! the program that is assembled from `lua/` (`program`), and its reply becomes their decisions (`reply`).
+//! A request becomes a decision by way of three floors, each of which knows only those below:
+//!
+//! - `requests`: who waits, who leaves together, for whom, and what is done when that fails;
+//! - `servers`: the connections to one Redis, to the primary that sentinels name, or to the nodes of a cluster;
+//! - `wire`: what is said to Redis and what it says, by the program in `lua/`.
+//!
+//! `builder` and `address` read the settings, `check` tries them at start-up, `health` and `error` tell what is wrong.
 
 mod address;
-mod batch;
 mod builder;
-mod call;
 mod check;
-mod cluster;
-mod denied;
-mod directory;
-mod errand;
 mod error;
-mod exchange;
-mod future;
 mod health;
-mod journey;
-mod packed;
-mod probe;
-mod program;
-mod queue;
-mod remedy;
-mod reply;
-mod send;
-mod server;
+mod requests;
 mod servers;
-mod spread;
-mod terms;
+mod wire;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 pub use self::{
     builder::RedisStoreBuilder,
     error::StoreError,
-    future::RedisDecision,
     health::{Health, ServerHealth},
+    requests::RedisDecision,
 };
-use self::{call::Prefix, cluster::Slot, denied::Denied, servers::Servers};
+use self::{
+    requests::{Denied, Queues},
+    servers::{Servers, Slot},
+    wire::Prefix,
+};
 use super::Store;
 use crate::{charge::Charge, clock::Clock, operation::Operation};
 
@@ -66,6 +56,7 @@ pub struct RedisStore(Arc<Shared>);
 
 struct Shared {
     servers: Servers,
+    queues: Queues,
     /// How many connections each of them has.
     lanes: usize,
     /// Unless refusals are not to be repeated, as on a clock that does not go with the time.

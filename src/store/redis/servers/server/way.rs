@@ -9,7 +9,7 @@ use deadpool_redis::{
 
 use super::{super::terms::Terms, sentinels::Sentinels};
 
-pub(in super::super) struct Way {
+pub(crate) struct Way {
     /// Unless Redis is where the terms say.
     sentinels: Option<Sentinels>,
     terms: Terms,
@@ -18,7 +18,7 @@ pub(in super::super) struct Way {
 }
 
 impl Way {
-    pub(in super::super) fn straight(terms: Terms) -> Self {
+    pub(crate) fn straight(terms: Terms) -> Self {
         Self {
             sentinels: None,
             terms,
@@ -26,7 +26,7 @@ impl Way {
         }
     }
 
-    pub(in super::super) fn by(sentinels: Sentinels, terms: Terms) -> Self {
+    pub(crate) fn by(sentinels: Sentinels, terms: Terms) -> Self {
         Self {
             sentinels: Some(sentinels),
             ..Self::straight(terms)

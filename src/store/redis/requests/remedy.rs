@@ -3,7 +3,7 @@
 use deadpool_redis::redis::RedisError;
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Remedy {
+pub(crate) enum Remedy {
     /// The connection is at fault, or leads to a Redis that is not, or not yet, the one to ask.
     Replace,
     /// The same, but a new connection may make a difference to this very call: it was turned away at the door.
@@ -23,7 +23,7 @@ pub(super) enum Remedy {
 }
 
 impl Remedy {
-    pub(super) fn of(error: &RedisError) -> Self {
+    pub(crate) fn of(error: &RedisError) -> Self {
         let to = || error.redirect_node().map(|(address, _)| address.to_owned());
         match error.code().unwrap_or_default() {
             // A primary that was demoted answers, but not what it is asked; one that is loading was restarted.
@@ -41,7 +41,7 @@ impl Remedy {
     }
 
     /// Whether others would fare no better, so that Redis need not be asked for a while.
-    pub(super) fn speaks_of_all(&self) -> bool {
+    pub(crate) fn speaks_of_all(&self) -> bool {
         match self {
             Self::Replace | Self::LogIn | Self::Wait => true,
             Self::Moved(_) | Self::Ask(_) | Self::TryAgain | Self::Split | Self::Nothing => false,

@@ -6,11 +6,11 @@ use deadpool_redis::redis::{self, ErrorKind, FromRedisValue, RedisError, Value};
 
 use super::super::{directory, terms::Terms};
 
-pub(in super::super) struct Sentinels {
+pub(crate) struct Sentinels {
     /// What the sentinels call the primary.
-    pub(in super::super) name: String,
+    pub(crate) name: String,
     /// How to get to each of them.
-    pub(in super::super) terms: Vec<Terms>,
+    pub(crate) terms: Vec<Terms>,
 }
 
 impl Sentinels {

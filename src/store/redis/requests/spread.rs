@@ -11,12 +11,13 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{Shared, cluster::Slot, future::RedisDecision, queue::Answer};
+use super::{future::RedisDecision, queue::Answer};
 use crate::{
     charge::{Charge, Charges},
     decision::{Decision, Tier},
     operation::Operation,
     receipt::Receipt,
+    store::redis::{Shared, servers::Slot},
 };
 
 /// The tiers of one slot, by their places among the request's.
@@ -28,7 +29,7 @@ struct Part<T> {
 
 /// Does what an operation says, slot by slot, and answers. It is seen through though nobody waits for the answer any
 /// more: what has been taken may have to be given back.
-pub(super) async fn apply(shared: Arc<Shared>, operation: Operation, until: Instant, answer: oneshot::Sender<Answer>) {
+pub(crate) async fn apply(shared: Arc<Shared>, operation: Operation, until: Instant, answer: oneshot::Sender<Answer>) {
     let sent = Instant::now();
     let acquires = matches!(operation, Operation::Acquire(_));
     let mut said = ask(&shared, split(&shared, operation), until).await;

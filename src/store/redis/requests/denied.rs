@@ -32,7 +32,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 const MOST: usize = 10_000;
 
 #[derive(Default)]
-pub(super) struct Denied {
+pub(crate) struct Denied {
     hasher: RandomState,
     /// How many there are, so that nobody waits for a lock to see that there is none.
     count: AtomicUsize,
@@ -110,7 +110,7 @@ impl Refusal {
 
 impl Denied {
     /// What has been said of these charges, or them again if nothing has that still holds.
-    pub(super) fn repeat(&self, charges: Charges) -> Result<Decision, Charges> {
+    pub(crate) fn repeat(&self, charges: Charges) -> Result<Decision, Charges> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return Err(charges);
         }
@@ -129,7 +129,7 @@ impl Denied {
     }
 
     /// Keeps a refusal that came in answer to a call of that time.
-    pub(super) fn remember(&self, decision: &Decision, sent: Instant, received: Instant) {
+    pub(crate) fn remember(&self, decision: &Decision, sent: Instant, received: Instant) {
         let refusal = match decision.admits() {
             true => return,
             false => Refusal::new(decision, sent, received),
@@ -163,7 +163,7 @@ impl Denied {
 
     /// Forgets everything: something was given back, or may have been. What refusals say of other keys would be wrong too,
     /// and to ask once more costs little.
-    pub(super) fn forget(&self, now: Instant) {
+    pub(crate) fn forget(&self, now: Instant) {
         let mut kept = self.kept();
         kept.given_back = Some(now);
         kept.refusals.clear();

@@ -26,8 +26,8 @@ struct Link {
 }
 
 /// A lane's connection, as a call uses it.
-pub(in super::super) struct Line {
-    pub(in super::super) connection: MultiplexedConnection,
+pub(crate) struct Line {
+    pub(crate) connection: MultiplexedConnection,
     lane: Arc<Lane>,
     made: Arc<Instant>,
 }
@@ -61,7 +61,7 @@ impl Lane {
 impl Line {
     /// Lets go of this connection for good, unless the lane has replaced it already. Calls that it carries are seen
     /// through.
-    pub(in super::super) fn retire(&self) {
+    pub(crate) fn retire(&self) {
         let mut link = self.lane.link();
         if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.made, &self.made))
             && let Some(Link { connection, .. }) = link.take()
@@ -71,7 +71,7 @@ impl Line {
     }
 
     /// When the connection was made.
-    pub(in super::super) fn made(&self) -> Instant {
+    pub(crate) fn made(&self) -> Instant {
         *self.made
     }
 }

@@ -9,33 +9,33 @@ mod way;
 use std::sync::Arc;
 
 use self::lanes::Lanes;
-pub(super) use self::{
+pub(crate) use self::{
     breaker::{Breaker, Probing},
     lane::Line,
     sentinels::Sentinels,
     way::Way,
 };
-use super::error::StoreError;
+use crate::store::redis::error::StoreError;
 
-pub(super) struct Server {
+pub(crate) struct Server {
     lanes: Lanes,
-    pub(super) breaker: Arc<Breaker>,
+    pub(crate) breaker: Arc<Breaker>,
 }
 
 impl Server {
-    pub(super) fn new(address: &str, way: Way, lanes: usize) -> Self {
+    pub(crate) fn new(address: &str, way: Way, lanes: usize) -> Self {
         Self {
             lanes: Lanes::new(way, lanes),
             breaker: Arc::new(Breaker::new(address)),
         }
     }
 
-    pub(super) fn address(&self) -> &Arc<str> {
+    pub(crate) fn address(&self) -> &Arc<str> {
         self.breaker.address()
     }
 
     /// A connection to it.
-    pub(super) async fn line(&self) -> Result<Line, StoreError> {
+    pub(crate) async fn line(&self) -> Result<Line, StoreError> {
         let line = self.lanes.line().await;
         line.map_err(|error| StoreError::before_sending(self.address(), error))
     }

@@ -12,14 +12,15 @@ use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{runtime::Handle, sync::oneshot, time::Instant};
 
 use super::{
-    Shared,
-    cluster::Slot,
-    error::StoreError,
     queue::{Answer, Request},
     send::{self, Led},
     spread,
 };
-use crate::{decision::Decision, operation::Operation};
+use crate::{
+    decision::Decision,
+    operation::Operation,
+    store::redis::{Shared, error::StoreError, servers::Slot},
+};
 
 /// The future of a [`RedisStore`](crate::RedisStore)'s decision. Nothing is sent before it is first polled.
 #[must_use = "futures do nothing unless polled"]
@@ -38,11 +39,11 @@ enum Question {
 }
 
 impl RedisDecision {
-    pub(super) fn new(shared: Arc<Shared>, operation: Operation) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, operation: Operation) -> Self {
         Self::asking(shared, Question::Whole(operation))
     }
 
-    pub(super) fn part(shared: Arc<Shared>, operation: Operation, slot: Slot, until: Instant) -> Self {
+    pub(crate) fn part(shared: Arc<Shared>, operation: Operation, slot: Slot, until: Instant) -> Self {
         Self::asking(shared, Question::Part(operation, slot, until))
     }
 

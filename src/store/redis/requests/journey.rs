@@ -5,17 +5,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
-    Shared,
     batch::Batch,
-    cluster::Slot,
     exchange::{self, Told},
     probe,
     remedy::Remedy,
-    server::Server,
-    servers::Servers,
+};
+use crate::store::redis::{
+    Shared,
+    error::StoreError,
+    servers::{Cluster, Server, Servers, Slot},
 };
 
 /// How often a batch is sent on: a cluster that sends it in circles is no help.
@@ -25,7 +26,7 @@ const HOPS: usize = 8;
 const ON_THEIR_WAY: Duration = Duration::from_millis(5);
 
 /// Sends a batch to whoever has its keys, and answers everybody in it.
-pub(super) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
+pub(crate) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
     let (mut hops, mut logged_in) = (0, false);
     // Whom this batch has been referred to, and nobody else.
     let mut referred: Option<Arc<Server>> = None;
@@ -73,10 +74,10 @@ pub(super) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
 /// Whoever has the keys, if it is worth asking; otherwise everybody is told why not.
 async fn owner(shared: &Arc<Shared>, slot: Slot, batch: &mut Batch) -> Option<Arc<Server>> {
     let found = match &shared.servers {
-        Servers::One { server, .. } => Ok(Arc::clone(server)),
+        Servers::One(server) => Ok(Arc::clone(server)),
         Servers::Cluster(cluster) => match cluster.owner(slot) {
             Some(server) => Ok(server),
-            None => cluster.find(shared, slot, batch).await?,
+            None => find(shared, cluster, slot, batch).await?,
         },
     };
     let worth_asking = found.and_then(|server| {
@@ -86,4 +87,31 @@ async fn owner(shared: &Arc<Shared>, slot: Slot, batch: &mut Batch) -> Option<Ar
         Ok(server)
     });
     worth_asking.inspect_err(|error| batch.fail(error)).ok()
+}
+
+/// Finds out who has a slot, while anybody in the batch waits for it.
+async fn find(
+    shared: &Arc<Shared>,
+    cluster: &Arc<Cluster>,
+    slot: Slot,
+    batch: &mut Batch,
+) -> Option<Result<Arc<Server>, StoreError>> {
+    let entrance = &cluster.entrance;
+    if let Err(down) = entrance.check(batch.requests.len()) {
+        probe::cluster(shared, entrance);
+        return Some(Err(down));
+    }
+    let begun = Instant::now();
+    let failure = match batch.within(cluster.refresh().wait()).await {
+        Some(Ok(())) => {
+            entrance.answered();
+            return Some(cluster.owner(slot).ok_or_else(|| cluster.nobody(slot)));
+        }
+        Some(Err(error)) => StoreError::before_sending(cluster.address(), error),
+        None if batch.is_silence(begun) => batch.late(),
+        None => return None,
+    };
+    entrance.failed(&failure);
+    probe::cluster(shared, entrance);
+    Some(Err(failure))
 }

@@ -5,36 +5,32 @@ use std::sync::Arc;
 use deadpool_redis::redis::{Cmd, RedisError, Value};
 use tokio::time::Instant;
 
-use super::{
-    Shared,
-    batch::Batch,
-    call,
-    error::StoreError,
-    probe, program,
-    queue::Request,
-    remedy::Remedy,
-    reply::Reply,
-    server::{Line, Server},
-    servers::Servers,
+use super::{batch::Batch, probe, queue::Request, remedy::Remedy};
+use crate::{
+    operation::Operation,
+    store::redis::{
+        Shared,
+        error::StoreError,
+        servers::{Line, Server, Servers},
+        wire::{Reply, call, program},
+    },
 };
-use crate::operation::Operation;
-
 /// Whether a Redis has keys that are not its own yet, because somebody has referred us to it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Told {
+pub(crate) enum Told {
     Nothing,
     ToAsk,
 }
 
 /// A Redis said no to a whole batch. Nothing has been done, unless it is the connection that failed.
-pub(super) struct Refused {
-    pub(super) line: Line,
-    pub(super) server: Arc<Server>,
+pub(crate) struct Refused {
+    pub(crate) line: Line,
+    pub(crate) server: Arc<Server>,
     error: RedisError,
 }
 
 /// Asks a Redis, and answers everybody in the batch, unless all of it was refused.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     shared: &Arc<Shared>,
     server: &Arc<Server>,
     told: Told,
@@ -94,12 +90,12 @@ pub(super) async fn ask(
 }
 
 impl Refused {
-    pub(super) fn remedy(&self) -> Remedy {
+    pub(crate) fn remedy(&self) -> Remedy {
         Remedy::of(&self.error)
     }
 
     /// Nothing more can be done about it.
-    pub(super) fn fail(self, shared: &Arc<Shared>, batch: &mut Batch) {
+    pub(crate) fn fail(self, shared: &Arc<Shared>, batch: &mut Batch) {
         let Self { line, server, error } = self;
         learn(shared, &server, &line, &error);
         forget_refusals(shared, batch);

@@ -13,7 +13,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::super::error::StoreError;
+use crate::store::redis::error::StoreError;
 
 /// Of this many calls,
 const CALLS: u32 = 10;
@@ -24,7 +24,7 @@ const FAILURES: u32 = 3;
 /// How long to keep quiet about failures after one has been reported.
 const QUIET: Duration = Duration::from_secs(10);
 
-pub(in super::super) struct Breaker {
+pub(crate) struct Breaker {
     address: Arc<str>,
     /// The last calls, a bit each, the latest lowest: whether it failed.
     calls: AtomicU32,
@@ -38,14 +38,14 @@ pub(in super::super) struct Breaker {
 }
 
 /// What is known of a Redis that is not asked.
-pub(in super::super) struct Open {
-    pub(in super::super) since: Instant,
-    pub(in super::super) why: StoreError,
+pub(crate) struct Open {
+    pub(crate) since: Instant,
+    pub(crate) why: StoreError,
     turned_away: usize,
 }
 
 impl Breaker {
-    pub(in super::super) fn new(address: &str) -> Self {
+    pub(crate) fn new(address: &str) -> Self {
         Self {
             address: address.into(),
             calls: AtomicU32::new(0),
@@ -57,16 +57,16 @@ impl Breaker {
         }
     }
 
-    pub(in super::super) fn address(&self) -> &Arc<str> {
+    pub(crate) fn address(&self) -> &Arc<str> {
         &self.address
     }
 
-    pub(in super::super) fn open(&self) -> MutexGuard<'_, Option<Open>> {
+    pub(crate) fn open(&self) -> MutexGuard<'_, Option<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether to ask, on behalf of so many requests.
-    pub(in super::super) fn check(&self, requests: usize) -> Result<(), StoreError> {
+    pub(crate) fn check(&self, requests: usize) -> Result<(), StoreError> {
         if !self.is_open.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -77,7 +77,7 @@ impl Breaker {
     }
 
     /// A call was answered, whatever the answer.
-    pub(in super::super) fn answered(&self) {
+    pub(crate) fn answered(&self) {
         // Most calls follow upon calls that were answered, and change nothing.
         if self.calls.load(Ordering::Relaxed) != 0 {
             self.count(0);
@@ -85,7 +85,7 @@ impl Breaker {
     }
 
     /// A call failed in a way that others would.
-    pub(in super::super) fn failed(&self, why: &StoreError) {
+    pub(crate) fn failed(&self, why: &StoreError) {
         if self.count(1) < FAILURES {
             return self.report(why);
         }
@@ -108,7 +108,7 @@ impl Breaker {
 
     /// Whether the loss of a connection that was made at that time tells anything new. What befalls one often befalls all:
     /// those that were there when another was lost are part of the same failure, and not one each.
-    pub(in super::super) fn is_news_of(&self, made: Instant) -> bool {
+    pub(crate) fn is_news_of(&self, made: Instant) -> bool {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         let is_news = lost.is_none_or(|lost| made >= lost);
         if is_news {
@@ -127,7 +127,7 @@ impl Breaker {
     }
 
     /// It answers again.
-    pub(in super::super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut open = self.open();
         if let Some(Open { since, turned_away, .. }) = open.take() {
             self.calls.store(0, Ordering::Relaxed);
@@ -138,7 +138,7 @@ impl Breaker {
     }
 
     /// Says that a call has failed, unless that has just been said.
-    pub(in super::super) fn report(&self, why: &StoreError) {
+    pub(crate) fn report(&self, why: &StoreError) {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_some_and(|at| at.elapsed() < QUIET) {
             return;
@@ -154,14 +154,14 @@ impl Breaker {
     }
 
     /// The right to find out when it is back, for one at a time and while it is open.
-    pub(in super::super) fn probing(self: &Arc<Self>) -> Option<Probing> {
+    pub(crate) fn probing(self: &Arc<Self>) -> Option<Probing> {
         let is_open = self.is_open.load(Ordering::Acquire);
         (is_open && !self.probed.swap(true, Ordering::AcqRel)).then(|| Probing(Arc::clone(self)))
     }
 }
 
 /// Somebody is finding out when a Redis is back.
-pub(in super::super) struct Probing(pub(in super::super) Arc<Breaker>);
+pub(crate) struct Probing(pub(crate) Arc<Breaker>);
 
 /// A runtime that ends takes its tasks with it: then somebody else may.
 impl Drop for Probing {

@@ -6,97 +6,60 @@
 mod slot;
 mod topology;
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use deadpool_redis::redis::{self, make_extension_error};
-use tokio::time::Instant;
 
-pub(super) use self::slot::Slot;
+pub(crate) use self::slot::Slot;
 use self::topology::Topology;
 use super::{
-    Shared,
-    batch::Batch,
     directory,
     errand::{Errand, Outcome},
-    error::StoreError,
-    probe,
-    queue::Queue,
     server::{Breaker, Server},
     terms::Terms,
 };
+use crate::store::redis::error::StoreError;
 
 /// How many nodes are asked at once who has which slots, besides the seeds.
 const MOST_ASKED: usize = 8;
 
-pub(super) struct Cluster {
+pub(crate) struct Cluster {
     /// Those whom its owner has named.
     seeds: Vec<Terms>,
     known: RwLock<Topology>,
     refreshing: Errand,
     /// Whether anybody can be found at all.
-    entrance: Arc<Breaker>,
-    /// One for each slot that was ever asked for: a call is about one slot.
-    queues: Box<[OnceLock<Box<Queue>>]>,
+    pub(crate) entrance: Arc<Breaker>,
 }
 
 impl Cluster {
-    pub(super) fn new(seeds: Vec<Terms>) -> Self {
+    pub(crate) fn new(seeds: Vec<Terms>) -> Self {
         let addresses: Vec<String> = seeds.iter().map(Terms::address).collect();
         Self {
             seeds,
             known: RwLock::new(Topology::empty()),
             refreshing: Errand::default(),
             entrance: Arc::new(Breaker::new(&addresses.join(","))),
-            queues: (0..Slot::COUNT).map(|_| OnceLock::new()).collect(),
         }
     }
 
-    pub(super) fn address(&self) -> &Arc<str> {
+    pub(crate) fn address(&self) -> &Arc<str> {
         self.entrance.address()
     }
 
-    pub(super) fn queue(&self, slot: Slot) -> &Queue {
-        self.queues[slot.index()].get_or_init(Box::default)
-    }
-
     /// Whoever has a slot, as far as is known.
-    pub(super) fn owner(&self, slot: Slot) -> Option<Arc<Server>> {
+    pub(crate) fn owner(&self, slot: Slot) -> Option<Arc<Server>> {
         self.read(|known| known.owner(slot).cloned())
     }
 
-    /// Finds out who has a slot, while anybody in the batch waits for it.
-    pub(super) async fn find(
-        self: &Arc<Self>,
-        shared: &Arc<Shared>,
-        slot: Slot,
-        batch: &mut Batch,
-    ) -> Option<Result<Arc<Server>, StoreError>> {
-        if let Err(down) = self.entrance.check(batch.requests.len()) {
-            probe::cluster(shared, &self.entrance);
-            return Some(Err(down));
-        }
-        let begun = Instant::now();
-        let failure = match batch.within(self.refresh().wait()).await {
-            Some(Ok(())) => {
-                self.entrance.answered();
-                return Some(self.owner(slot).ok_or_else(|| self.nobody(slot)));
-            }
-            Some(Err(error)) => StoreError::before_sending(self.address(), error),
-            None if batch.is_silence(begun) => batch.late(),
-            None => return None,
-        };
-        self.entrance.failed(&failure);
-        probe::cluster(shared, &self.entrance);
-        Some(Err(failure))
-    }
-
-    fn nobody(&self, slot: Slot) -> StoreError {
+    /// What is said of a slot that nobody has.
+    pub(crate) fn nobody(&self, slot: Slot) -> StoreError {
         let why = make_extension_error("CLUSTERDOWN".into(), Some(format!("nobody has slot {}", slot.index())));
         StoreError::before_sending(self.address(), why)
     }
 
     /// Asks those who are known who has which slots, unless somebody is asking already.
-    pub(super) fn refresh(self: &Arc<Self>) -> Outcome {
+    pub(crate) fn refresh(self: &Arc<Self>) -> Outcome {
         let cluster = Arc::clone(self);
         self.refreshing.join(async move {
             let terms = &cluster.seeds[0];
@@ -114,7 +77,7 @@ impl Cluster {
     }
 
     /// A slot has moved to a node, as another one says.
-    pub(super) fn moved(self: &Arc<Self>, slot: Slot, from: &Arc<Server>, to: &str) {
+    pub(crate) fn moved(self: &Arc<Self>, slot: Slot, from: &Arc<Server>, to: &str) {
         self.write(|known| {
             if let Some(number) = known.number_of(to, from, &self.seeds[0]) {
                 known.set_owner(slot, number);
@@ -125,7 +88,7 @@ impl Cluster {
     }
 
     /// The node that another one refers to.
-    pub(super) fn node(&self, from: &Arc<Server>, to: &str) -> Option<Arc<Server>> {
+    pub(crate) fn node(&self, from: &Arc<Server>, to: &str) -> Option<Arc<Server>> {
         self.write(|known| {
             let number = known.number_of(to, from, &self.seeds[0])?;
             known
@@ -136,22 +99,22 @@ impl Cluster {
     }
 
     /// A name whose key belongs to a node, if any does.
-    pub(super) fn name_at(&self, server: &Arc<Server>, key: impl Fn(&str) -> String) -> Option<String> {
+    pub(crate) fn name_at(&self, server: &Arc<Server>, key: impl Fn(&str) -> String) -> Option<String> {
         self.read(|known| {
             let has = |slot: Slot| known.owner(slot).is_some_and(|owner| Arc::ptr_eq(owner, server));
-            (0..Slot::COUNT).map(Slot).any(has).then_some(())?;
+            Slot::all().any(has).then_some(())?;
             let mut names = (0_u64..).map(|number| number.to_string());
             names.find(|name| has(Slot::of(&key(name))))
         })
     }
 
     /// Every node that is known.
-    pub(super) fn servers(&self) -> Vec<Arc<Server>> {
+    pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
         self.read(|known| known.nodes.iter().map(|node| Arc::clone(&node.server)).collect())
     }
 
     /// Of every node; and of the way in, while nobody is known.
-    pub(super) fn breakers(&self) -> Vec<Arc<Breaker>> {
+    pub(crate) fn breakers(&self) -> Vec<Arc<Breaker>> {
         let servers = self.servers();
         match servers.is_empty() {
             true => vec![Arc::clone(&self.entrance)],

@@ -9,20 +9,18 @@ use std::{future::Future, pin::Pin, sync::Arc};
 use deadpool_redis::redis::{ErrorKind, RedisError};
 
 use super::{
-    Shared,
     batch::Batch,
-    cluster::Slot,
-    error::StoreError,
     journey,
     queue::{Request, Turn},
 };
+use crate::store::redis::{Shared, error::StoreError, servers::Slot};
 
 /// A call that whoever asked sees to.
-pub(super) type Led = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type Led = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Sees to it that a request is sent, by a task or by whoever asked.
-pub(super) fn submit(shared: &Arc<Shared>, slot: Slot, request: Request) -> Option<Led> {
-    match shared.servers.queue(slot).push(request, shared.lanes) {
+pub(crate) fn submit(shared: &Arc<Shared>, slot: Slot, request: Request) -> Option<Led> {
+    match shared.queues.of(slot).push(request, shared.lanes) {
         Turn::Lead(request) => {
             let leader = Leader(Arc::clone(shared), slot);
             return Some(Box::pin(lead(leader, *request)));
@@ -51,7 +49,7 @@ struct Leader(Arc<Shared>, Slot);
 /// However it ends, the next one may lead.
 impl Drop for Leader {
     fn drop(&mut self) {
-        self.0.servers.queue(self.1).followed();
+        self.0.queues.of(self.1).followed();
     }
 }
 
@@ -64,7 +62,7 @@ struct Sender {
 impl Sender {
     async fn run(mut self) {
         let shared = &self.shared;
-        while let Some(requests) = shared.servers.queue(self.slot).take() {
+        while let Some(requests) = shared.queues.of(self.slot).take() {
             let batch = Batch::new(requests, shared.servers.address(), shared.deadline);
             journey::send(shared, self.slot, batch).await;
             // Whoever has just been answered may ask again: together they leave in fewer and larger batches.
@@ -80,7 +78,7 @@ impl Drop for Sender {
         if !self.done {
             let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
             let ended = StoreError::before_sending(self.shared.servers.address(), ended);
-            for mut request in self.shared.servers.queue(self.slot).abandon() {
+            for mut request in self.shared.queues.of(self.slot).abandon() {
                 request.answer(Err(ended.clone()));
             }
         }

@@ -4,7 +4,6 @@ use deadpool_redis::redis::{self, Cmd, RedisError, make_extension_error};
 
 use super::{
     call,
-    error::StoreError,
     packed::{Unpacked, Value},
 };
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
     charge::Charge,
     decision::{Decision, Tier, Tiers},
     operation::Operation,
+    store::redis::error::StoreError,
     time::Micros,
     verdict::{Outcome, Verdict},
 };
@@ -20,7 +20,7 @@ use crate::{
 const FAILED: u64 = 3;
 
 /// The answer to a call, read from left to right.
-pub(super) struct Reply<'a> {
+pub(crate) struct Reply<'a> {
     now: Micros,
     values: Unpacked<'a>,
     failures: Vec<&'a [u8]>,
@@ -28,7 +28,7 @@ pub(super) struct Reply<'a> {
 
 impl<'a> Reply<'a> {
     /// Takes a reply to so many charges apart, and warns of keys that hold something which is not ours.
-    pub(super) fn new(reply: &'a redis::Value, charges: usize, command: &Cmd) -> Result<Self, StoreError> {
+    pub(crate) fn new(reply: &'a redis::Value, charges: usize, command: &Cmd) -> Result<Self, StoreError> {
         let unpacked = match reply {
             redis::Value::BulkString(bytes) => Unpacked::new(bytes),
             _ => None,
@@ -52,7 +52,7 @@ impl<'a> Reply<'a> {
     }
 
     /// What came of the next operation: a decision, or why there is none.
-    pub(super) fn decision(&mut self, operation: Operation) -> Result<Result<Decision, RedisError>, StoreError> {
+    pub(crate) fn decision(&mut self, operation: Operation) -> Result<Result<Decision, RedisError>, StoreError> {
         let acquires = matches!(operation, Operation::Acquire(_));
         let (mut tiers, mut failure) = (Tiers::new(), None);
         for charge in operation.into_charges() {

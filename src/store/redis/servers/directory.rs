@@ -10,7 +10,7 @@ use tokio::{task::JoinSet, time::timeout};
 use super::terms::Terms;
 
 /// The first answer that can be understood, and otherwise why there is none.
-pub(super) async fn ask<T: Send + 'static>(
+pub(crate) async fn ask<T: Send + 'static>(
     who: impl IntoIterator<Item = Terms>,
     question: &Cmd,
     patience: Duration,

@@ -18,11 +18,11 @@ use crate::{
 
 /// What every key begins with.
 #[derive(Clone, Debug)]
-pub(super) struct Prefix(pub(super) Box<str>);
+pub(crate) struct Prefix(pub(crate) Box<str>);
 
 impl Prefix {
     /// The key in Redis of what a charge counts.
-    pub(super) fn key(&self, charge: &Charge) -> String {
+    pub(crate) fn key(&self, charge: &Charge) -> String {
         let mut key = String::new();
         self.write_key(charge, &mut key);
         key
@@ -51,7 +51,7 @@ fn looks_anchored(rule: &Rule, identity: &str) -> bool {
 }
 
 /// The EVALSHA of several operations, at a named time or, without one, on Redis's own clock.
-pub(super) fn encode<'a>(
+pub(crate) fn encode<'a>(
     operations: impl ExactSizeIterator<Item = &'a Operation>,
     prefix: &Prefix,
     now: Option<Micros>,
@@ -86,7 +86,7 @@ pub(super) fn encode<'a>(
 }
 
 /// The key that a call knows by this number.
-pub(super) fn key(command: &Cmd, number: u64) -> Option<String> {
+pub(crate) fn key(command: &Cmd, number: u64) -> Option<String> {
     match command.args_iter().nth(2 + usize::try_from(number).ok()?) {
         Some(Arg::Simple(key)) if number > 0 => Some(String::from_utf8_lossy(key).into_owned()),
         _ => None,

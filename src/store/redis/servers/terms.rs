@@ -8,13 +8,13 @@ use deadpool_redis::{
 };
 
 #[derive(Clone)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// What is said to every Redis. Where it is may differ.
-    pub(super) info: ConnectionInfo,
+    pub(crate) info: ConnectionInfo,
     /// How long a connection may take to be made. Requests wait no longer than their deadline for it.
-    pub(super) patience: Duration,
+    pub(crate) patience: Duration,
     /// How many connections to share.
-    pub(super) lanes: usize,
+    pub(crate) lanes: usize,
 }
 
 impl Terms {
@@ -26,7 +26,7 @@ impl Terms {
     }
 
     /// The same terms for another Redis.
-    pub(super) fn at(&self, host: &str, port: u16) -> Self {
+    pub(crate) fn at(&self, host: &str, port: u16) -> Self {
         let address = match self.info.addr().clone() {
             ConnectionAddr::TcpTls {
                 insecure, tls_params, ..
@@ -42,11 +42,11 @@ impl Terms {
         Self { info, ..*self }
     }
 
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         self.info.addr().to_string()
     }
 
-    pub(super) fn pool(&self) -> Result<Pool, RedisError> {
+    pub(crate) fn pool(&self) -> Result<Pool, RedisError> {
         let manager = Manager::new_with_config(self.info.clone(), self.config())?;
         let pool = Pool::builder(manager).max_size(self.lanes).runtime(Runtime::Tokio1);
         Ok(pool
@@ -55,7 +55,7 @@ impl Terms {
     }
 
     /// A connection for one question, which no pool knows.
-    pub(super) async fn connect(&self) -> Result<deadpool_redis::redis::aio::MultiplexedConnection, RedisError> {
+    pub(crate) async fn connect(&self) -> Result<deadpool_redis::redis::aio::MultiplexedConnection, RedisError> {
         let client = Client::open(self.info.clone())?;
         client
             .get_multiplexed_async_connection_with_config(&self.config())

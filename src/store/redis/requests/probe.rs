@@ -8,12 +8,9 @@ use std::{
 use tokio::time::{Instant, sleep};
 
 use super::{
-    Shared,
     batch::Batch,
     exchange::{self, Told},
     queue::Request,
-    server::{Breaker, Probing, Server},
-    servers::Servers,
 };
 use crate::{
     algorithm::{Algorithm, FixedWindow},
@@ -22,6 +19,10 @@ use crate::{
     limit::Limit,
     operation::Operation,
     quota::Quota,
+    store::redis::{
+        Shared,
+        servers::{Breaker, Probing, Server, Servers},
+    },
 };
 
 /// How long to wait between two looks. Together with the patience for a connection it is less than a second.
@@ -38,12 +39,12 @@ enum Patient {
 }
 
 /// Looks after a Redis that is not asked.
-pub(super) fn server(shared: &Arc<Shared>, server: &Arc<Server>) {
+pub(crate) fn server(shared: &Arc<Shared>, server: &Arc<Server>) {
     keep(shared, &server.breaker, || Patient::Server(Arc::downgrade(server)));
 }
 
 /// Looks after a cluster that nobody could be found in.
-pub(super) fn cluster(shared: &Arc<Shared>, breaker: &Arc<Breaker>) {
+pub(crate) fn cluster(shared: &Arc<Shared>, breaker: &Arc<Breaker>) {
     keep(shared, breaker, || Patient::Cluster);
 }
 
@@ -64,7 +65,7 @@ async fn probe(shared: Weak<Shared>, patient: Patient, probing: Probing) {
                 None => return,
             },
             (Patient::Cluster, Servers::Cluster(cluster)) => cluster.refresh().wait().await.is_ok(),
-            (Patient::Cluster, Servers::One { .. }) => return,
+            (Patient::Cluster, Servers::One(_)) => return,
         };
         if is_back {
             return probing.0.close();
@@ -76,7 +77,7 @@ async fn probe(shared: Weak<Shared>, patient: Patient, probing: Probing) {
 /// nothing can be said against it.
 async fn answers(shared: &Arc<Shared>, server: &Arc<Server>) -> bool {
     let name = match &shared.servers {
-        Servers::One { .. } => Some("probe".into()),
+        Servers::One(_) => Some("probe".into()),
         Servers::Cluster(cluster) => {
             // It may be gone for good, and another have its keys.
             let _ = cluster.refresh().wait().await;

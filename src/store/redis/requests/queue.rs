@@ -14,8 +14,9 @@ use std::{
 
 use tokio::{sync::oneshot, time::Instant};
 
-use super::error::StoreError;
-use crate::{algorithm::Rule, charge::Charge, decision::Decision, operation::Operation};
+use crate::{
+    algorithm::Rule, charge::Charge, decision::Decision, operation::Operation, store::redis::error::StoreError,
+};
 
 /// The most work in a batch: Redis serves nobody else meanwhile. A charge is one, which takes it some microseconds.
 const MOST: usize = 128;
@@ -23,19 +24,19 @@ const MOST: usize = 128;
 /// How many entries in a log are as much work as a charge.
 const ENTRIES: usize = 64;
 
-pub(super) type Answer = Result<Decision, StoreError>;
+pub(crate) type Answer = Result<Decision, StoreError>;
 
 /// An operation, until when it may take, and where its answer is awaited.
-pub(super) struct Request {
-    pub(super) operation: Operation,
-    pub(super) until: Instant,
+pub(crate) struct Request {
+    pub(crate) operation: Operation,
+    pub(crate) until: Instant,
     /// Whether it is about some of a request's tiers only.
-    pub(super) is_part: bool,
+    pub(crate) is_part: bool,
     answer: Option<oneshot::Sender<Answer>>,
 }
 
 impl Request {
-    pub(super) fn new(operation: Operation, until: Instant, is_part: bool) -> (Self, oneshot::Receiver<Answer>) {
+    pub(crate) fn new(operation: Operation, until: Instant, is_part: bool) -> (Self, oneshot::Receiver<Answer>) {
         let (answer, awaited) = oneshot::channel();
         let request = Self {
             operation,
@@ -47,18 +48,18 @@ impl Request {
     }
 
     /// Answers, unless that has been done. Whoever asked may have left.
-    pub(super) fn answer(&mut self, answer: Answer) {
+    pub(crate) fn answer(&mut self, answer: Answer) {
         if let Some(awaited) = self.answer.take() {
             _ = awaited.send(answer);
         }
     }
 
-    pub(super) fn is_unanswered(&self) -> bool {
+    pub(crate) fn is_unanswered(&self) -> bool {
         self.answer.is_some()
     }
 
     /// Whether it has not been answered and somebody is there to hear it.
-    pub(super) fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         self.answer.as_ref().is_some_and(|answer| !answer.is_closed())
     }
 
@@ -73,7 +74,7 @@ impl Request {
 
 /// What waits, and who sends it.
 #[derive(Default)]
-pub(super) struct Queue(Mutex<Waiting>);
+pub(crate) struct Queue(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
@@ -85,7 +86,7 @@ struct Waiting {
 }
 
 /// What is to be done about a request.
-pub(super) enum Turn {
+pub(crate) enum Turn {
     /// It leaves at once, and whoever asked sees to it.
     Lead(Box<Request>),
     /// One more task is needed to send what waits.
@@ -100,7 +101,7 @@ impl Queue {
     }
 
     /// Takes a request in. At most `most` tasks take turns in sending.
-    pub(super) fn push(&self, request: Request, most: usize) -> Turn {
+    pub(crate) fn push(&self, request: Request, most: usize) -> Turn {
         let mut waiting = self.waiting();
         if !waiting.led && waiting.senders == 0 {
             waiting.led = true;
@@ -115,12 +116,12 @@ impl Queue {
     }
 
     /// The request that led has been answered, or has left its call to a task.
-    pub(super) fn followed(&self) {
+    pub(crate) fn followed(&self) {
         self.waiting().led = false;
     }
 
     /// As many of the oldest as make a batch. When there is none, the task that asks has to end.
-    pub(super) fn take(&self) -> Option<Vec<Request>> {
+    pub(crate) fn take(&self) -> Option<Vec<Request>> {
         let mut waiting = self.waiting();
         let mut work = 0;
         let mut fits = |request: &Request| {
@@ -137,7 +138,7 @@ impl Queue {
     }
 
     /// A task has ended before its time. If it was the last, nobody is going to send what waits.
-    pub(super) fn abandon(&self) -> VecDeque<Request> {
+    pub(crate) fn abandon(&self) -> VecDeque<Request> {
         let mut waiting = self.waiting();
         waiting.senders -= 1;
         match waiting.senders {

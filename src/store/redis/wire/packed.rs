@@ -8,13 +8,13 @@ const MOST_AT_ONCE: u32 = 4000;
 
 /// Values one after another. What is written here is what `cmsgpack.unpack` reads.
 #[derive(Default)]
-pub(super) struct Packed {
+pub(crate) struct Packed {
     bytes: Vec<u8>,
     values: u32,
 }
 
 impl Packed {
-    pub(super) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
+    pub(crate) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
         let number = number.into();
         match number {
             0..=0x7f => self.bytes.push(number as u8),
@@ -27,7 +27,7 @@ impl Packed {
     }
 
     /// A number, or -1 for none.
-    pub(super) fn number_or_none(&mut self, number: Option<u64>) -> &mut Self {
+    pub(crate) fn number_or_none(&mut self, number: Option<u64>) -> &mut Self {
         match number {
             Some(number) => self.number(number),
             None => {
@@ -39,14 +39,14 @@ impl Packed {
     }
 
     /// A word of at most 31 bytes, which all of ours are.
-    pub(super) fn word(&mut self, word: &'static str) -> &mut Self {
+    pub(crate) fn word(&mut self, word: &'static str) -> &mut Self {
         debug_assert!(word.len() < 32);
         self.tagged(0xa0 | word.len() as u8, word.as_bytes());
         self.values += 1;
         self
     }
 
-    pub(super) fn append(&mut self, other: &Self) -> &mut Self {
+    pub(crate) fn append(&mut self, other: &Self) -> &mut Self {
         self.bytes.extend_from_slice(&other.bytes);
         self.values += other.values;
         self
@@ -54,7 +54,7 @@ impl Packed {
 
     /// All values, one after another, of which Lua makes a table at once; but it cannot take more than some thousand in
     /// that way, so if there are many they are an array, which it fills one by one.
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         if self.values <= MOST_AT_ONCE {
             return self.bytes;
         }
@@ -69,15 +69,15 @@ impl Packed {
 
 /// A packed array, read from left to right.
 #[derive(Clone)]
-pub(super) struct Unpacked<'a> {
+pub(crate) struct Unpacked<'a> {
     bytes: &'a [u8],
     /// How many values are left.
-    pub(super) values: usize,
+    pub(crate) values: usize,
 }
 
 /// A value of a reply.
 #[derive(Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// A negative number stands for none.
     Number(Option<u64>),
     Text(&'a [u8]),
@@ -85,7 +85,7 @@ pub(super) enum Value<'a> {
 
 impl<'a> Unpacked<'a> {
     /// None if it is no array.
-    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let mut array = Self { bytes, values: 0 };
         array.values = match array.byte()? {
             tag @ 0x90..=0x9f => usize::from(tag & 0x0f),
@@ -97,7 +97,7 @@ impl<'a> Unpacked<'a> {
     }
 
     /// The next value; none at the end, or if it is neither a whole number nor a text.
-    pub(super) fn next(&mut self) -> Option<Value<'a>> {
+    pub(crate) fn next(&mut self) -> Option<Value<'a>> {
         self.values = self.values.checked_sub(1)?;
         let length = match self.byte()? {
             number @ 0..=0x7f => return Some(Value::Number(Some(number.into()))),

@@ -4,12 +4,13 @@ use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{error::StoreError, queue::Request, server::Server};
+use super::queue::Request;
+use crate::store::redis::{error::StoreError, servers::Server};
 
 /// Requests in the order in which they came, and so of their deadlines. Nobody is held up by one who has left or has run
 /// out of time; and who has, is not sent if that is not too late.
-pub(super) struct Batch {
-    pub(super) requests: Vec<Request>,
+pub(crate) struct Batch {
+    pub(crate) requests: Vec<Request>,
     address: Arc<str>,
     /// What each request was given, for its error to tell.
     deadline: Duration,
@@ -17,7 +18,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn new(requests: Vec<Request>, address: &Arc<str>, deadline: Duration) -> Self {
+    pub(crate) fn new(requests: Vec<Request>, address: &Arc<str>, deadline: Duration) -> Self {
         Self {
             requests,
             address: Arc::clone(address),
@@ -27,12 +28,12 @@ impl Batch {
     }
 
     /// Who is to blame if it is late.
-    pub(super) fn bound_for(&mut self, server: &Server) {
+    pub(crate) fn bound_for(&mut self, server: &Server) {
         self.address = Arc::clone(server.address());
     }
 
     /// Does some work while anybody waits for it, and answers those who run out of time meanwhile.
-    pub(super) async fn within<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn within<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         while let Some(until) = self.next_deadline() {
             match timeout_at(until, work.as_mut()).await {
@@ -57,7 +58,7 @@ impl Batch {
     }
 
     /// From now on it is too late to leave anybody out: a reply speaks of all. False if there is nobody left.
-    pub(super) fn set_off(&mut self) -> bool {
+    pub(crate) fn set_off(&mut self) -> bool {
         self.expire();
         self.requests.retain(Request::is_awaited);
         self.sent = Some(Instant::now());
@@ -65,34 +66,34 @@ impl Batch {
     }
 
     /// When it was sent, or would be.
-    pub(super) fn sent(&self) -> Instant {
+    pub(crate) fn sent(&self) -> Instant {
         self.sent.unwrap_or_else(Instant::now)
     }
 
     /// It was turned away before anything was done: it may leave again, with those who are still there.
-    pub(super) fn turn_back(&mut self) {
+    pub(crate) fn turn_back(&mut self) {
         self.sent = None;
     }
 
     /// Whether nobody has answered since then, for so long that something must be wrong.
-    pub(super) fn is_silence(&self, since: Instant) -> bool {
+    pub(crate) fn is_silence(&self, since: Instant) -> bool {
         since.elapsed() >= self.deadline / 2
     }
 
     /// What those are told who have run out of time.
-    pub(super) fn late(&self) -> StoreError {
+    pub(crate) fn late(&self) -> StoreError {
         StoreError::late(&self.address, self.deadline, self.sent.is_some())
     }
 
     /// Tells everybody the same.
-    pub(super) fn fail(&mut self, error: &StoreError) {
+    pub(crate) fn fail(&mut self, error: &StoreError) {
         for request in &mut self.requests {
             request.answer(Err(error.clone()));
         }
     }
 
     /// Each on its own.
-    pub(super) fn split(self) -> impl Iterator<Item = Self> {
+    pub(crate) fn split(self) -> impl Iterator<Item = Self> {
         let Self {
             requests,
             address,

@@ -2,16 +2,20 @@
 
 /// One of 16,384, which are shared out among a cluster's primaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) struct Slot(pub(super) u16);
+pub(crate) struct Slot(pub(super) u16);
 
 impl Slot {
     pub(super) const COUNT: u16 = 16_384;
 
     /// Of every key, where there is no cluster.
-    pub(in super::super) const ONLY: Self = Self(0);
+    pub(crate) const ONLY: Self = Self(0);
+
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT).map(Self)
+    }
 
     /// By the checksum of the key, or of what is between its first braces if that is anything.
-    pub(in super::super) fn of(key: &str) -> Self {
+    pub(crate) fn of(key: &str) -> Self {
         let braced = key.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
         let counts = match braced {
             Some((tag, _)) if !tag.is_empty() => tag,
@@ -20,7 +24,7 @@ impl Slot {
         Self(crc16(counts.as_bytes()) % Self::COUNT)
     }
 
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
 }

@@ -9,5 +9,6 @@ mod fixture;
 mod frozen;
 mod killed;
 mod left;
+mod sentinel;
 #[path = "../support/mod.rs"]
 mod support;

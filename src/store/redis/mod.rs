@@ -54,7 +54,7 @@ use crate::{charge::Charge, clock::Clock, operation::Operation};
 #[derive(Clone)]
 pub struct RedisStore(Arc<Shared>);
 
-struct Shared {
+pub(crate) struct Shared {
     servers: Servers,
     queues: Queues,
     /// How many connections each of them has.

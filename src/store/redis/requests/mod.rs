@@ -1,9 +1,10 @@
 //! How requests get to Redis and back: together, in time, and never twice.
 //!
-//! A request becomes a decision (`future`). It waits in a queue (`queue`, one for each slot: `queues`) while calls are in flight, and leaves with those who
-//! wait beside it (`send`) as a `batch`. A batch finds whoever has its keys (`journey`), and is one call there (`exchange`),
-//! which tells something about that Redis too (`remedy`). One that is given up is looked after (`probe`). A request whose
-//! keys are in several slots is a request in each (`spread`). Who is known to be refused need not go (`denied`).
+//! A request becomes a decision (`future`). It waits while calls are in flight (`queue`; a cluster has one for each slot,
+//! `queues`), and leaves with those who wait beside it (`send`) as a `batch`. A batch finds whoever has its keys
+//! (`journey`), and is one call there (`exchange`), which also tells something about that Redis (`remedy`). One that is given
+//! up is looked after (`probe`). A request whose keys are in several slots is a request in each (`spread`). Who is known to
+//! be refused need not go (`denied`).
 
 mod batch;
 mod denied;

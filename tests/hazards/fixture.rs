@@ -102,7 +102,7 @@ impl Node {
         // What is said again without asking Redis says nothing about Redis.
         let store = store.repeat_refusals(false).build().unwrap();
         let window = FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored();
-        let user = |user: &String| Key::new(user.clone());
+        let user = |user: &String| Key::verbatim(user.clone());
         let layer = RateLimitLayer::new("user", window, user, store.clone()).respond_with(Tell);
         let handler = service_fn(async |_: String| Ok(Seen::Unchecked));
         let service = match mode {
@@ -133,14 +133,14 @@ impl Node {
     }
 
     /// Requests for a user that come without end, by several clients at once.
-    pub(crate) fn load(&self, user: &'static str, clients: usize) -> Load {
+    pub(crate) fn load(&self, user: &str, clients: usize) -> Load {
         let stop = Arc::new(AtomicBool::new(false));
         let client = || {
-            let (node, stop) = (self.clone(), Arc::clone(&stop));
+            let (node, user, stop) = (self.clone(), user.to_owned(), Arc::clone(&stop));
             tokio::spawn(async move {
                 let mut tally = Tally::default();
                 while !stop.load(Ordering::Relaxed) {
-                    tally.count(node.ask(user).await);
+                    tally.count(node.ask(&user).await);
                     tokio::task::yield_now().await;
                 }
                 tally
@@ -211,10 +211,14 @@ pub(crate) async fn until(is_so: impl Fn() -> bool) {
     in_time.await.expect("it never came to pass");
 }
 
+/// The key under which a user is counted.
+pub(crate) fn key_of(user: &str) -> String {
+    format!("rate_limit:fixed_window:user:86400000000:anchored:{user}")
+}
+
 /// What a user has been charged, by the word of Redis.
 pub(crate) fn charged(redis: &mut Connection, user: &str) -> u64 {
-    let key = format!("rate_limit:fixed_window:user:86400000000:anchored:{user}");
-    let state = stored(redis, &key);
+    let state = stored(redis, &key_of(user));
     state.map_or(0, |state| state.split_once(' ').unwrap().1.parse().unwrap())
 }
 

@@ -5,6 +5,7 @@
 //! lives for ever, a task or a connection; and the store was exact again once Redis was back.
 #![cfg(feature = "redis")]
 
+mod cluster;
 mod fixture;
 mod frozen;
 mod killed;

@@ -5,12 +5,9 @@ use std::time::Duration;
 use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, RedisStore, Store};
 
 use crate::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, key_of, until},
+    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of, until},
     left::{every_key_ends, nothing_leads_to},
-    support::{
-        cluster::Cluster,
-        redis::{ask, info},
-    },
+    support::{cluster::Cluster, redis::info},
 };
 
 fn node(mode: Mode, cluster: &Cluster) -> Node {
@@ -46,7 +43,7 @@ async fn a_cluster_primary_is_killed() {
         assert_eq!(node.ask_times(user, 30).await.of(Seen::Admitted), 30);
     }
     let old = cluster.node_of(slot);
-    assert_eq!(ask::<u64>(&mut cluster.client_of(slot), "WAIT 1 0"), 1);
+    is_replicated(&mut cluster.client_of(slot), &key_of("{together}"), 1);
 
     cluster.nodes[old].kill();
     for (user, mode, node) in &nodes {

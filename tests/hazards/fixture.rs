@@ -20,7 +20,10 @@ use tollgate::{
 };
 use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
-use crate::{left::every_key_ends, support::redis::stored};
+use crate::{
+    left::every_key_ends,
+    support::redis::{ask, stored},
+};
 
 /// What each user may have in a window that does not end while a test runs.
 pub(crate) const LIMIT: u64 = 100;
@@ -231,4 +234,11 @@ pub(crate) async fn is_exact(node: &Node, redis: &mut Connection, user: &str) {
     assert_eq!(node.ask_times(user, LIMIT - before + 10).await, expected);
     assert_eq!(charged(redis, user), LIMIT);
     every_key_ends(redis);
+}
+
+/// Waits until so many replicas have all that was written before. They are only waited for by one who has written something
+/// himself, and hear of everything in order.
+pub(crate) fn is_replicated(redis: &mut Connection, key: &str, replicas: u64) {
+    ask::<()>(redis, &format!("SET {key} heard PX 60000"));
+    assert_eq!(ask::<u64>(redis, &format!("WAIT {replicas} 0")), replicas);
 }

@@ -3,12 +3,9 @@
 use tollgate::RedisStore;
 
 use crate::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, until},
+    fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated, until},
     left::nothing_leads_to,
-    support::{
-        redis::{RedisServer, ask},
-        sentinel::Sentinels,
-    },
+    support::{redis::RedisServer, sentinel::Sentinels},
 };
 
 fn node(mode: Mode, sentinels: &Sentinels) -> Node {
@@ -35,9 +32,7 @@ async fn sentinel_failover() {
         node.store.check().await.unwrap();
         assert_eq!(node.ask_times(user(*mode), 30).await.of(Seen::Admitted), 30);
     }
-    // Until both replicas have heard of it.
-    let heard: u64 = ask(&mut sentinels.servers[old].client(), "WAIT 2 0");
-    assert_eq!(heard, 2);
+    is_replicated(&mut sentinels.servers[old].client(), "heard", 2);
 
     sentinels.servers[old].kill();
     for (mode, node) in &nodes {

@@ -1,19 +1,8 @@
 //! A service behind a limit, its clients, and what is checked after whatever befell its Redis.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, convert::Infallible, time::Duration};
 
-use tokio::{
-    task::JoinHandle,
-    time::{sleep, timeout},
-};
+use tokio::time::{sleep, timeout};
 use tollgate::{
     Decision, FixedWindow, Key, MemoryStore, Quota, RateLimitLayer, RedisStore, RedisStoreBuilder, Rejection, Respond,
     redis::Connection,
@@ -22,7 +11,7 @@ use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
 use crate::{
     left::every_key_ends,
-    support::redis::{ask, stored},
+    support::redis::{ask, keys, stored},
 };
 
 /// What each user may have in a window that does not end while a test runs.
@@ -134,24 +123,6 @@ impl Node {
     pub(crate) async fn is_back(&self) {
         until(|| self.store.health().is_up()).await;
     }
-
-    /// Requests for a user that come without end, by several clients at once.
-    pub(crate) fn load(&self, user: &str, clients: usize) -> Load {
-        let stop = Arc::new(AtomicBool::new(false));
-        let client = || {
-            let (node, user, stop) = (self.clone(), user.to_owned(), Arc::clone(&stop));
-            tokio::spawn(async move {
-                let mut tally = Tally::default();
-                while !stop.load(Ordering::Relaxed) {
-                    tally.count(node.ask(&user).await);
-                    tokio::task::yield_now().await;
-                }
-                tally
-            })
-        };
-        let clients = (0..clients).map(|_| client()).collect();
-        Load { stop, clients }
-    }
 }
 
 /// How often each thing was seen.
@@ -186,24 +157,6 @@ impl Tally {
     }
 }
 
-/// Clients that ask until they are told to stop.
-pub(crate) struct Load {
-    stop: Arc<AtomicBool>,
-    clients: Vec<JoinHandle<Tally>>,
-}
-
-impl Load {
-    /// What all of them have seen.
-    pub(crate) async fn stop(self) -> Tally {
-        self.stop.store(true, Ordering::Relaxed);
-        let mut seen = Tally::default();
-        for client in self.clients {
-            seen.add(&client.await.unwrap());
-        }
-        seen
-    }
-}
-
 /// Waits for something that comes to pass by itself, however busy the machine is.
 pub(crate) async fn until(is_so: impl Fn() -> bool) {
     let in_time = timeout(Duration::from_secs(60), async {
@@ -214,15 +167,25 @@ pub(crate) async fn until(is_so: impl Fn() -> bool) {
     in_time.await.expect("it never came to pass");
 }
 
+/// What every user's key begins with.
+const KEY: &str = "rate_limit:fixed_window:user:86400000000:anchored:";
+
 /// The key under which a user is counted.
 pub(crate) fn key_of(user: &str) -> String {
-    format!("rate_limit:fixed_window:user:86400000000:anchored:{user}")
+    format!("{KEY}{user}")
 }
 
 /// What a user has been charged, by the word of Redis.
 pub(crate) fn charged(redis: &mut Connection, user: &str) -> u64 {
     let state = stored(redis, &key_of(user));
     state.map_or(0, |state| state.split_once(' ').unwrap().1.parse().unwrap())
+}
+
+/// What all users together have been charged.
+pub(crate) fn charged_to_all(redis: &mut Connection) -> u64 {
+    let keys = keys(redis);
+    let users = keys.iter().filter_map(|key| key.strip_prefix(KEY));
+    users.map(|user| charged(redis, user)).sum()
 }
 
 /// The store is exact: what is left for a user is admitted, and not one more. And every key ends by itself.

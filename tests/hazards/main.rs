@@ -6,10 +6,13 @@
 #![cfg(feature = "redis")]
 
 mod cluster;
+mod demoted;
 mod fixture;
 mod frozen;
 mod killed;
 mod left;
+mod load;
 mod sentinel;
 #[path = "../support/mod.rs"]
 mod support;
+mod together;

@@ -12,6 +12,7 @@ mod frozen;
 mod killed;
 mod left;
 mod load;
+mod scripts;
 mod sentinel;
 #[path = "../support/mod.rs"]
 mod support;

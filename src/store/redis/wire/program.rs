@@ -31,29 +31,55 @@ pub(crate) fn sha() -> &'static str {
     SCRIPT.get_hash()
 }
 
-/// Runs it; loads it first where Redis has never seen it or has forgotten it, which Redis says before it does anything.
+/// How often to load it for one call: somebody may make Redis forget it again just then.
+const LOADS: usize = 5;
+
+/// Runs it; brings it along where Redis has never seen it or has forgotten it, which Redis says before it does anything.
 /// Whoever was told to ask for keys that are on their way says so.
 pub(crate) async fn run(
     command: &Cmd,
     connection: &mut MultiplexedConnection,
     asking: bool,
 ) -> Result<Value, RedisError> {
-    match once(command, connection, asking).await {
-        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            load().query_async::<()>(connection).await?;
-            once(command, connection, asking).await
+    let mut answer = once(command, connection, asking, false).await;
+    for _ in 0..LOADS {
+        if !matches!(&answer, Err(error) if is_unknown(error)) {
+            break;
         }
-        answer => answer,
+        answer = once(command, connection, asking, true).await;
     }
+    answer
 }
 
-async fn once(command: &Cmd, connection: &mut MultiplexedConnection, asking: bool) -> Result<Value, RedisError> {
-    if !asking {
+fn is_unknown(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}
+
+async fn once(
+    command: &Cmd,
+    connection: &mut MultiplexedConnection,
+    asking: bool,
+    loading: bool,
+) -> Result<Value, RedisError> {
+    if !asking && !loading {
         return command.query_async(connection).await;
     }
-    // It is about the next command only, so that nobody else's may come in between.
-    let mut both = redis::pipe();
-    both.cmd("ASKING").add_command(command.clone());
-    let mut answers = connection.send_packed_commands(&both, 1, 1).await?;
-    answers.pop().unwrap_or(Value::Nil).extract_error()
+    // In one go: what was loaded may be forgotten, and ASKING is about the next command only, whosever that is.
+    let mut all = redis::pipe();
+    if loading {
+        all.add_command(load());
+    }
+    if asking {
+        all.cmd("ASKING");
+    }
+    all.add_command(command.clone());
+    let mut answers = connection.send_packed_commands(&all, 0, all.len()).await?;
+    let answer = answers.pop().unwrap_or(Value::Nil).extract_error();
+    if matches!(&answer, Err(error) if is_unknown(error)) {
+        // Why it could not be loaded says more.
+        for answer in answers {
+            answer.extract_error()?;
+        }
+    }
+    answer
 }

@@ -9,6 +9,7 @@ mod cluster;
 mod demoted;
 mod fixture;
 mod frozen;
+mod full;
 mod killed;
 mod left;
 mod load;

@@ -8,11 +8,14 @@
 mod cluster;
 mod demoted;
 mod fixture;
+mod forbidden;
 mod frozen;
 mod full;
 mod killed;
 mod left;
 mod load;
+mod log;
+mod logins;
 mod scripts;
 mod sentinel;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,169 @@
+//! A Redis that lets nobody in: what will not heal by itself is said at start-up, and loudly at run time, but not once per
+//! request. What was never let in has charged nobody.
+
+use tollgate::{
+    RedisStoreBuilder,
+    redis::{Connection, cmd},
+};
+
+use crate::{
+    fixture::{MODES, Mode, Node, Seen, charged, is_exact},
+    left::nothing_is_left,
+    log,
+    support::redis::{RedisServer, ask, info},
+};
+
+/// What is said while nobody is let in, however many come.
+const LOUD: [&str; 2] = [
+    "ERROR: a call to Redis failed",
+    "ERROR: Redis is not asked until somebody sees to it",
+];
+/// The same when a connection was lost before.
+const LOST: [&str; 2] = ["WARN: a call to Redis failed", LOUD[1]];
+const BACK: [&str; 1] = ["INFO: Redis answers again"];
+
+/// A user's password in Redis.
+fn set_password(redis: &mut Connection, password: &str) {
+    ask::<()>(redis, &format!("ACL SETUSER limiter on resetpass >{password} ~* +@all"));
+}
+
+/// The password of whoever says no name. Those who are in may stay.
+fn require(redis: &mut Connection, password: &str) {
+    let set = cmd("CONFIG").arg("SET").arg("requirepass").arg(password).query(redis);
+    let () = set.unwrap();
+}
+
+fn limiter(server: &RedisServer) -> RedisStoreBuilder {
+    server.store().pool_size(1).username("limiter").password("secret")
+}
+
+async fn check(node: &Node) -> String {
+    node.store.check().await.unwrap_err().to_string()
+}
+
+/// Ends every connection but the test's own.
+fn throw_out(redis: &mut Connection) {
+    assert!(ask::<u64>(redis, "CLIENT KILL TYPE normal") > 0);
+}
+
+/// Many requests, of which none is let in.
+async fn nobody_is_let_in(node: &Node, mode: Mode) {
+    assert_eq!(node.ask_times("alice", 200).await.without_redis(mode), 200);
+    assert!(!node.store.health().is_up());
+}
+
+#[tokio::test]
+async fn a_wrong_password_from_the_start() {
+    log::listen();
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        set_password(redis, "other");
+        let node = Node::new(mode, limiter(&server));
+        let said = check(&node).await;
+        assert!(said.contains("check the user name and the password"), "{said}");
+        assert!(!said.contains("secret"), "{said}");
+        nobody_is_let_in(&node, mode).await;
+        assert_eq!(log::of(&server), LOUD);
+        set_password(redis, "secret");
+        node.is_back().await;
+        assert_eq!(log::of(&server), BACK);
+        assert_eq!(charged(redis, "alice"), 0);
+        is_exact(&node, redis, "alice").await;
+        nothing_is_left([node], &server, 1).await;
+    }
+}
+
+/// Whoever is in may stay; it shows when a connection has to be replaced.
+#[tokio::test]
+async fn a_password_that_is_changed() {
+    log::listen();
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        set_password(redis, "secret");
+        let node = Node::new(mode, limiter(&server));
+        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
+        set_password(redis, "other");
+        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
+        throw_out(redis);
+        nobody_is_let_in(&node, mode).await;
+        assert_eq!(log::of(&server), LOST);
+        set_password(redis, "secret");
+        node.is_back().await;
+        assert_eq!(log::of(&server), BACK);
+        assert_eq!(charged(redis, "alice"), 20);
+        is_exact(&node, redis, "alice").await;
+        nothing_is_left([node], &server, 1).await;
+    }
+}
+
+/// Redis throws out whom it deletes.
+#[tokio::test]
+async fn a_user_that_is_deleted() {
+    log::listen();
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        set_password(redis, "secret");
+        let node = Node::new(mode, limiter(&server));
+        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
+        ask::<()>(redis, "ACL DELUSER limiter");
+        nobody_is_let_in(&node, mode).await;
+        assert_eq!(log::of(&server), LOST);
+        set_password(redis, "secret");
+        node.is_back().await;
+        assert_eq!(log::of(&server), BACK);
+        assert_eq!(charged(redis, "alice"), 10);
+        is_exact(&node, redis, "alice").await;
+        nothing_is_left([node], &server, 1).await;
+    }
+}
+
+/// Redis lets anybody connect, and says NOAUTH to the first call. A new connection may make a difference, so one is tried,
+/// and one only.
+#[tokio::test]
+async fn a_password_that_is_missing_from_the_start() {
+    log::listen();
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        require(redis, "secret");
+        let node = Node::new(mode, server.store().pool_size(1));
+        let before = info(redis, "stats", "total_connections_received:");
+        assert!(mode.allows(node.ask("alice").await));
+        assert_eq!(info(redis, "stats", "total_connections_received:"), before + 2);
+        nobody_is_let_in(&node, mode).await;
+        assert_eq!(log::of(&server), LOUD);
+        let said = check(&node).await;
+        assert!(said.contains("give it a password"), "{said}");
+        require(redis, "");
+        node.is_back().await;
+        assert_eq!(log::of(&server), BACK);
+        assert_eq!(charged(redis, "alice"), 0);
+        is_exact(&node, redis, "alice").await;
+        nothing_is_left([node], &server, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_password_that_is_asked_for_suddenly() {
+    log::listen();
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        let node = Node::new(mode, server.store().pool_size(1));
+        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
+        require(redis, "secret");
+        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
+        throw_out(redis);
+        nobody_is_let_in(&node, mode).await;
+        assert_eq!(log::of(&server), LOST);
+        require(redis, "");
+        node.is_back().await;
+        assert_eq!(log::of(&server), BACK);
+        assert_eq!(charged(redis, "alice"), 20);
+        is_exact(&node, redis, "alice").await;
+        nothing_is_left([node], &server, 1).await;
+    }
+}

@@ -11,6 +11,7 @@ mod fixture;
 mod forbidden;
 mod frozen;
 mod full;
+mod garbage;
 mod killed;
 mod left;
 mod load;

@@ -7,6 +7,7 @@
 
 mod cluster;
 mod demoted;
+mod exhausted;
 mod fixture;
 mod forbidden;
 mod frozen;

@@ -6,6 +6,7 @@ use crate::{
     fixture::{Node, until},
     support::{
         leaks::tasks,
+        proxy::Proxy,
         redis::{RedisServer, ask, keys},
     },
 };
@@ -34,6 +35,19 @@ pub(crate) async fn nothing_leads_to<'a>(
     let ports: Vec<u16> = servers.into_iter().map(RedisServer::port).collect();
     until(|| tasks() == 0).await;
     until(|| ports.iter().map(|port| sockets_to(*port)).sum::<usize>() == clients).await;
+}
+
+/// The same, of a service that gets to its Redis through a proxy, which ends here.
+pub(crate) async fn nothing_is_left_behind(
+    nodes: impl IntoIterator<Item = Node>,
+    proxy: Proxy,
+    server: &RedisServer,
+    clients: usize,
+) {
+    nodes.into_iter().for_each(drop);
+    until(|| proxy.open() == 0).await;
+    drop(proxy);
+    nothing_is_left([], server, clients).await;
 }
 
 /// How many sockets of this process lead to a port, broken ones that it still holds included.

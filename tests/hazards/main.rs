@@ -6,6 +6,7 @@
 #![cfg(feature = "redis")]
 
 mod cluster;
+mod cut;
 mod demoted;
 mod exhausted;
 mod fixture;
@@ -18,6 +19,7 @@ mod left;
 mod load;
 mod log;
 mod logins;
+mod network;
 mod scripts;
 mod sentinel;
 #[path = "../support/mod.rs"]

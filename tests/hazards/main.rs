@@ -20,6 +20,7 @@ mod load;
 mod log;
 mod logins;
 mod network;
+mod runtimes;
 mod scripts;
 mod sentinel;
 #[path = "../support/mod.rs"]

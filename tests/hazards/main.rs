@@ -8,6 +8,8 @@
 mod cluster;
 mod cut;
 mod demoted;
+mod dice;
+mod dropped;
 mod exhausted;
 mod fixture;
 mod forbidden;

@@ -5,6 +5,7 @@
 //! lives for ever, a task or a connection; and the store was exact again once Redis was back.
 #![cfg(feature = "redis")]
 
+mod clock;
 mod cluster;
 mod cut;
 mod demoted;

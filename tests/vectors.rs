@@ -12,12 +12,14 @@ fn cases(file: &str) -> Vec<Value> {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Runs every case of a file on both stores, each case on keys of its own.
+/// Runs every case of a file on both stores and on every kind of server, each case on keys of its own.
 async fn run(file: &str, case: impl AsyncFn(&AnyStore, &Value)) {
-    let server = RedisServer::start();
+    let servers = RedisServer::each();
     for (index, vector) in cases(file).iter().enumerate() {
         case(&AnyStore::memory(), vector).await;
-        case(&AnyStore::redis(&server, &format!("case{index}")), vector).await;
+        for server in &servers {
+            case(&AnyStore::redis(server, &format!("case{index}")), vector).await;
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Memory and Redis give the same verdicts and leave the same state, whatever is asked of them.
+//! Memory, Redis and Valkey give the same verdicts and leave the same state, whatever is asked of them.
 #![cfg(feature = "redis")]
 
 mod play;
@@ -59,12 +59,21 @@ fn same_states(memory: &MemoryStore, client: &mut Connection, play: &Play<'_>) -
     lapsed.max().unwrap_or(0)
 }
 
-/// Several tiers, costs, refusals, refunds, settles, resets, changed limits, and a clock that steps back.
 #[test]
 fn memory_and_redis_agree() {
-    let (server, runtime) = (RedisServer::start(), runtime());
-    let (redis, client) = (AnyStore::redis(&server, "rate_limit"), RefCell::new(server.client()));
-    run(10_000, |number, tiers, steps| {
+    agree(&RedisServer::start(), 10_000);
+}
+
+#[test]
+fn memory_and_valkey_agree() {
+    agree(&RedisServer::valkey(), 5000);
+}
+
+/// Several tiers, costs, refusals, refunds, settles, resets, changed limits, and a clock that steps back.
+fn agree(server: &RedisServer, traces: u32) {
+    let runtime = runtime();
+    let (redis, client) = (AnyStore::redis(server, "rate_limit"), RefCell::new(server.client()));
+    run(traces, |number, tiers, steps| {
         let stores = [AnyStore::memory(), redis.clone()];
         let AnyStore::Memory(memory, _) = &stores[0] else {
             unreachable!()
@@ -77,11 +86,6 @@ fn memory_and_redis_agree() {
 /// The largest log, full and then settled to twice its limit, answers alike too.
 #[test]
 fn the_largest_log_agrees() {
-    let (server, runtime) = (RedisServer::start(), runtime());
-    let stores = [AnyStore::memory(), AnyStore::redis(&server, "rate_limit")];
-    let AnyStore::Memory(memory, _) = &stores[0] else {
-        unreachable!()
-    };
     let rule = SlidingLog::new(Quota::per_minute(65_536)).rule();
     let tiers = [Tier {
         versions: vec![rule],
@@ -99,9 +103,15 @@ fn the_largest_log_agrees() {
         .into_iter()
         .map(|action| (Elapse::Percent(40), action))
         .collect();
-    let mut client = server.client();
-    let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client, play);
-    runtime.block_on(Play::new(&stores, &tiers, 0).run(&steps, &mut look));
+    for server in RedisServer::each() {
+        let stores = [AnyStore::memory(), AnyStore::redis(&server, "rate_limit")];
+        let AnyStore::Memory(memory, _) = &stores[0] else {
+            unreachable!()
+        };
+        let mut client = server.client();
+        let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client, play);
+        runtime().block_on(Play::new(&stores, &tiers, 0).run(&steps, &mut look));
+    }
 }
 
 /// What PEXPIRETIME answers for a key that is not there.
@@ -129,20 +139,22 @@ fn same_ends(client: &mut Connection, play: &Play<'_>, decision: &Decision) {
     }
 }
 
-/// On Redis's own clock. A changed limit is left out: what it says of a state is not what the state was kept by.
+/// On the server's own clock. A changed limit is left out: what it says of a state is not what the state was kept by.
 #[test]
 fn a_key_lives_as_long_as_its_state() {
-    let (server, runtime) = (RedisServer::start(), runtime());
-    let (stores, client) = (
-        [AnyStore::redis_on_its_own_clock(&server)],
-        RefCell::new(server.client()),
-    );
-    run(1000, |number, tiers, mut steps| {
-        steps.retain(|(_, action)| !matches!(action, Action::Change(_)));
-        let mut look = |play: &Play<'_>, decision: &Decision| {
-            same_ends(&mut client.borrow_mut(), play, decision);
-            0
-        };
-        runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut look));
-    });
+    for server in RedisServer::each() {
+        let runtime = runtime();
+        let (stores, client) = (
+            [AnyStore::redis_on_its_own_clock(&server)],
+            RefCell::new(server.client()),
+        );
+        run(1000, |number, tiers, mut steps| {
+            steps.retain(|(_, action)| !matches!(action, Action::Change(_)));
+            let mut look = |play: &Play<'_>, decision: &Decision| {
+                same_ends(&mut client.borrow_mut(), play, decision);
+                0
+            };
+            runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut look));
+        });
+    }
 }

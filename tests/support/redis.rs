@@ -95,6 +95,11 @@ impl RedisServer {
         self.process.as_ref().expect("the server was killed")
     }
 
+    pub fn name(&self) -> &'static str {
+        let is_valkey = self.command.iter().any(|word| word.ends_with("valkey-server"));
+        if is_valkey { "valkey" } else { "redis" }
+    }
+
     pub fn port(&self) -> u16 {
         self.port.number()
     }

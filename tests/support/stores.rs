@@ -8,7 +8,8 @@ use super::redis::RedisServer;
 #[derive(Clone)]
 pub enum AnyStore {
     Memory(MemoryStore, ManualClock),
-    Redis(RedisStore, Option<ManualClock>),
+    /// At a server of this name.
+    Redis(RedisStore, Option<ManualClock>, &'static str),
 }
 
 impl AnyStore {
@@ -20,18 +21,22 @@ impl AnyStore {
     pub fn redis(server: &RedisServer, prefix: &str) -> Self {
         let clock = ManualClock::at(0);
         let store = server.store().prefix(prefix).clock(clock.clone()).build();
-        Self::Redis(store.unwrap(), Some(clock))
+        Self::Redis(store.unwrap(), Some(clock), server.name())
     }
 
     /// Deaf to what time it is told.
     pub fn redis_on_its_own_clock(server: &RedisServer) -> Self {
-        Self::Redis(server.store().repeat_refusals(false).build().unwrap(), None)
+        Self::Redis(
+            server.store().repeat_refusals(false).build().unwrap(),
+            None,
+            server.name(),
+        )
     }
 
     pub fn name(&self) -> &'static str {
         match self {
             Self::Memory(..) => "memory",
-            Self::Redis(..) => "redis",
+            Self::Redis(_, _, server) => server,
         }
     }
 
@@ -41,7 +46,7 @@ impl AnyStore {
                 clock.set(now);
                 store.apply(operation).await.unwrap()
             }
-            Self::Redis(store, clock) => {
+            Self::Redis(store, clock, _) => {
                 clock.iter().for_each(|clock| clock.set(now));
                 store.apply(operation).await.unwrap()
             }

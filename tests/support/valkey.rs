@@ -5,6 +5,15 @@ use std::{path::Path, process::Command};
 use super::{port::Port, redis::RedisServer};
 
 impl RedisServer {
+    /// One of every kind that people run.
+    pub fn each() -> [Self; 2] {
+        Self::each_with(&[])
+    }
+
+    pub fn each_with(settings: &[&str]) -> [Self; 2] {
+        [Self::start_with(settings), Self::valkey_with(settings)]
+    }
+
     pub fn valkey() -> Self {
         Self::valkey_with(&[])
     }

@@ -3,12 +3,16 @@
 
 mod support;
 
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
-use support::redis::RedisServer;
+use support::{patience::until, redis::RedisServer};
 use tollgate::{
-    RedisStore, StoreError,
-    redis::{Client, TlsCertificates},
+    RedisStore, RedisStoreBuilder, StoreError,
+    redis::{Client, ConnectionAddr, ConnectionInfo, TlsCertificates},
 };
 
 fn openssl(folder: &Path, arguments: &str) {
@@ -36,45 +40,120 @@ fn certificates(folder: &Path) {
     );
 }
 
-#[tokio::test]
-async fn a_certificate_is_checked_and_its_issuer_can_be_given() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tls-{}", std::process::id()));
-    certificates(&folder);
-    let file = |name: &str| folder.join(name).display().to_string();
-    let server = RedisServer::start_with(&[
-        "--port",
-        "0",
-        "--tls-port",
-        "{port}",
-        "--tls-auth-clients",
-        "no",
-        "--tls-cert-file",
-        &file("cert.pem"),
-        "--tls-key-file",
-        &file("key.pem"),
-        "--tls-ca-cert-file",
-        &file("ca.pem"),
-    ]);
-    let url = format!("rediss://127.0.0.1:{}", server.port());
+/// A Redis with a certificate by an authority of its own, and a folder for both.
+struct Safe {
+    server: RedisServer,
+    folder: PathBuf,
+}
 
-    let stranger = RedisStore::connect(&url).unwrap().check().await.unwrap_err();
+impl Safe {
+    fn start(name: &str, settings: &[&str]) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        certificates(&folder);
+        let file = |name: &str| folder.join(name).display().to_string();
+        let (cert, key, ca, path) = (file("cert.pem"), file("key.pem"), file("ca.pem"), file(""));
+        let mut all = vec!["--port", "0", "--tls-port", "{port}", "--tls-auth-clients", "no"];
+        all.extend([
+            "--tls-cert-file",
+            &cert,
+            "--tls-key-file",
+            &key,
+            "--tls-ca-cert-file",
+            &ca,
+        ]);
+        all.extend(["--dir", &path]);
+        all.extend(settings);
+        let server = RedisServer::start_with(&all);
+        Self { server, folder }
+    }
+
+    fn url(&self) -> String {
+        format!("rediss://127.0.0.1:{}", self.server.port())
+    }
+
+    fn ask(&self, command: &str) -> String {
+        let port = self.server.port().to_string();
+        let mut client = Command::new("redis-cli");
+        client
+            .args(["--tls", "--insecure", "-p", &port])
+            .args(command.split(' '));
+        String::from_utf8(client.output().unwrap().stdout).unwrap()
+    }
+
+    /// How to get in for whoever trusts the authority, though not where.
+    fn info(&self) -> ConnectionInfo {
+        let root_cert = Some(std::fs::read(self.folder.join("ca.pem")).unwrap());
+        let certificates = TlsCertificates {
+            client_tls: None,
+            root_cert,
+        };
+        let client = Client::build_with_tls("rediss://nowhere.invalid:1", certificates).unwrap();
+        client.get_connection_info().clone()
+    }
+}
+
+impl Drop for Safe {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.folder).ok();
+    }
+}
+
+async fn is_not_trusted(store: RedisStoreBuilder) {
+    let stranger = store.build().unwrap().check().await.unwrap_err();
     assert!(matches!(stranger, StoreError::Connection { .. }));
     let advice = "; trust its issuer, or give its root certificate with builder().connection_info(..)";
     assert!(stranger.to_string().ends_with(advice), "{stranger}");
+}
 
-    let root_cert = Some(std::fs::read(folder.join("ca.pem")).unwrap());
-    let client = Client::build_with_tls(
-        url,
-        TlsCertificates {
-            client_tls: None,
-            root_cert,
+#[tokio::test]
+async fn a_certificate_is_checked_and_its_issuer_can_be_given() {
+    let safe = Safe::start("tls", &[]);
+    is_not_trusted(RedisStore::builder().url(&safe.url())).await;
+    let (host, port) = ("127.0.0.1".into(), safe.server.port());
+    let address = match safe.info().addr().clone() {
+        ConnectionAddr::TcpTls {
+            insecure, tls_params, ..
+        } => ConnectionAddr::TcpTls {
+            host,
+            port,
+            insecure,
+            tls_params,
         },
-    )
-    .unwrap();
-    let store = RedisStore::builder()
-        .connection_info(client.get_connection_info().clone())
-        .build()
-        .unwrap();
-    store.check().await.unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
+        other => panic!("{other}"),
+    };
+    let store = RedisStore::builder().connection_info(safe.info().set_addr(address));
+    store.build().unwrap().check().await.unwrap();
+}
+
+/// A cluster of one node, which has every slot.
+#[tokio::test]
+async fn the_nodes_of_a_cluster_are_spoken_to_safely_too() {
+    let settings = [
+        "--cluster-enabled",
+        "yes",
+        "--tls-cluster",
+        "yes",
+        "--cluster-port",
+        "0",
+    ];
+    let safe = Safe::start("tls-cluster", &settings);
+    is_not_trusted(RedisStore::builder().cluster([safe.url()])).await;
+    let trusting = || RedisStore::builder().connection_info(safe.info());
+    safe.ask("CLUSTER ADDSLOTSRANGE 0 16383");
+    until("the cluster is up", || {
+        safe.ask("CLUSTER INFO").contains("cluster_state:ok")
+    });
+    // In whichever order they are given.
+    for builder in [
+        trusting().cluster([safe.url()]),
+        RedisStore::builder().cluster([safe.url()]).connection_info(safe.info()),
+    ] {
+        builder
+            .deadline(Duration::from_secs(30))
+            .build()
+            .unwrap()
+            .check()
+            .await
+            .unwrap();
+    }
 }

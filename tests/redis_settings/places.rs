@@ -31,7 +31,7 @@ fn a_place_that_cannot_be_is_named_with_what_is_wrong_with_it() {
         ),
         (
             builder().cluster(["redis://127.0.0.1:7000", "redis+unix:///socket"]),
-            "cluster = /socket: it must name nodes by host and port",
+            "cluster = /socket: it must name hosts and ports",
         ),
     ] {
         assert_eq!(builder.build().unwrap_err().to_string(), words);

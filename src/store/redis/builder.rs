@@ -6,7 +6,7 @@ use deadpool_redis::redis::ConnectionInfo;
 
 use super::{
     RedisStore, Shared,
-    address::{Login, Place},
+    address::{Address, Place},
     error::StoreError,
     requests::{Denied, Queues},
     servers::Terms,
@@ -42,8 +42,7 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// ```
 #[derive(Clone)]
 pub struct RedisStoreBuilder {
-    place: Place,
-    login: Login,
+    address: Address,
     pool_size: usize,
     prefix: String,
     deadline: Duration,
@@ -54,8 +53,7 @@ pub struct RedisStoreBuilder {
 impl RedisStoreBuilder {
     pub(super) fn new() -> Self {
         Self {
-            place: Place::Url("redis://127.0.0.1:6379".into()),
-            login: Login::default(),
+            address: Address::default(),
             pool_size: 2,
             prefix: "rate_limit".into(),
             deadline: Duration::from_millis(100),
@@ -67,11 +65,12 @@ impl RedisStoreBuilder {
     /// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, or `redis+unix://`.
     #[must_use]
     pub fn url(mut self, url: &str) -> Self {
-        self.place = Place::Url(url.into());
+        self.address.place = Some(Place::Url(url.into()));
         self
     }
 
-    /// Where Redis is and how to get in, in redis-rs's own words: TLS certificates, TCP settings and all.
+    /// Where Redis is and how to get in, in redis-rs's own words: TLS certificates, TCP settings and all. Sentinels and
+    /// clusters are where they are said to be, and the rest of it is said to them.
     ///
     /// ```no_run
     /// # #[cfg(feature = "tls")]
@@ -89,7 +88,10 @@ impl RedisStoreBuilder {
     /// ```
     #[must_use]
     pub fn connection_info(mut self, info: ConnectionInfo) -> Self {
-        self.place = Place::Info(Box::new(info));
+        if let Some(Place::Url(_)) = self.address.place {
+            self.address.place = None;
+        }
+        self.address.info = Some(Box::new(info));
         self
     }
 
@@ -111,7 +113,8 @@ impl RedisStoreBuilder {
     /// ```
     #[must_use]
     pub fn sentinels<U: Into<String>>(mut self, name: impl Into<String>, urls: impl IntoIterator<Item = U>) -> Self {
-        self.place = Place::Sentinels(name.into(), urls.into_iter().map(U::into).collect());
+        let urls = urls.into_iter().map(U::into).collect();
+        self.address.place = Some(Place::Sentinels(name.into(), urls));
         self
     }
 
@@ -132,28 +135,29 @@ impl RedisStoreBuilder {
     /// ```
     #[must_use]
     pub fn cluster<U: Into<String>>(mut self, urls: impl IntoIterator<Item = U>) -> Self {
-        self.place = Place::Cluster(urls.into_iter().map(U::into).collect());
+        let urls = urls.into_iter().map(U::into).collect();
+        self.address.place = Some(Place::Cluster(urls));
         self
     }
 
     /// The user to log in as, instead of the address's.
     #[must_use]
     pub fn username(mut self, username: impl Into<String>) -> Self {
-        self.login.username = Some(username.into());
+        self.address.username = Some(username.into());
         self
     }
 
     /// The password to log in with, instead of the address's.
     #[must_use]
     pub fn password(mut self, password: impl Into<String>) -> Self {
-        self.login.password = Some(password.into());
+        self.address.password = Some(password.into());
         self
     }
 
     /// The database to use, instead of the address's.
     #[must_use]
     pub fn database(mut self, database: u32) -> Self {
-        self.login.database = Some(database);
+        self.address.database = Some(database);
         self
     }
 
@@ -204,7 +208,7 @@ impl RedisStoreBuilder {
             patience,
             lanes: self.pool_size,
         };
-        let servers = self.place.servers(&self.login, terms)?;
+        let servers = self.address.servers(terms)?;
         Ok(RedisStore(Arc::new(Shared {
             queues: Queues::to(&servers),
             servers,
@@ -242,7 +246,7 @@ impl RedisStoreBuilder {
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStoreBuilder")
-            .field("address", &self.place.shown())
+            .field("address", &self.address.shown())
             .field("pool_size", &self.pool_size)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{redis::RedisServer, rules::rule, stores::AnyStore};
+use support::{cluster::Cluster, redis::RedisServer, rules::rule, stores::AnyStore};
 use tollgate::{Charge, Charges, Decision, Key, Limit, Operation, Receipt, Rule, Tier};
 
 fn cases(file: &str) -> Vec<Value> {
@@ -12,14 +12,16 @@ fn cases(file: &str) -> Vec<Value> {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Runs every case of a file on both stores and on every kind of server, each case on keys of its own.
+/// Runs every case of a file on both stores, on every kind of server and on a cluster, each case on keys of its own. In a
+/// cluster, keys are at different nodes.
 async fn run(file: &str, case: impl AsyncFn(&AnyStore, &Value)) {
-    let servers = RedisServer::each();
+    let (servers, cluster) = (RedisServer::each(), Cluster::start());
     for (index, vector) in cases(file).iter().enumerate() {
         case(&AnyStore::memory(), vector).await;
         for server in &servers {
             case(&AnyStore::redis(server, &format!("case{index}")), vector).await;
         }
+        case(&AnyStore::cluster(&cluster, &format!("case{index}")), vector).await;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Memory, Redis and Valkey give the same verdicts and leave the same state, whatever is asked of them.
 #![cfg(feature = "redis")]
 
+mod cluster;
 mod play;
 #[path = "../support/mod.rs"]
 mod support;

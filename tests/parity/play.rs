@@ -28,11 +28,15 @@ pub(crate) struct Play<'a> {
 
 impl<'a> Play<'a> {
     pub(crate) fn new(stores: &'a [AnyStore], tiers: &'a [Tier], case: u64) -> Self {
+        Self::with_key(stores, tiers, case, Key::new(format!("case:{case}")))
+    }
+
+    pub(crate) fn with_key(stores: &'a [AnyStore], tiers: &'a [Tier], case: u64, key: Key) -> Self {
         let start = STARTS[case as usize % STARTS.len()];
         let mut play = Self {
             stores,
             tiers,
-            key: Key::new(format!("case:{case}")),
+            key,
             limits: Vec::new(),
             receipts: Vec::new(),
             now: start,

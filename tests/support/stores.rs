@@ -1,8 +1,10 @@
 //! Both stores, told the same time and asked the same things.
 
+use std::time::Duration;
+
 use tollgate::{Decision, ManualClock, MemoryStore, Micros, Operation, RedisStore, Store};
 
-use super::redis::RedisServer;
+use super::{cluster::Cluster, redis::RedisServer};
 
 /// A store under a test, and the clock it goes by.
 #[derive(Clone)]
@@ -22,6 +24,13 @@ impl AnyStore {
         let clock = ManualClock::at(0);
         let store = server.store().prefix(prefix).clock(clock.clone()).build();
         Self::Redis(store.unwrap(), Some(clock), server.name())
+    }
+
+    pub fn cluster(cluster: &Cluster, prefix: &str) -> Self {
+        let clock = ManualClock::at(0);
+        let builder = RedisStore::builder().cluster(cluster.urls()).prefix(prefix);
+        let store = builder.deadline(Duration::from_secs(30)).clock(clock.clone()).build();
+        Self::Redis(store.unwrap(), Some(clock), "cluster")
     }
 
     /// Deaf to what time it is told.

@@ -79,6 +79,25 @@ async fn a_closed_layer_refuses_and_says_that_it_is_not_the_client() {
     }
 }
 
+/// From nothing, and with every word that Redis would have said.
+#[tokio::test]
+async fn a_layer_that_falls_back_limits_on_this_node() {
+    let Failing { layer, clock, _redis } = failing().await;
+    let memory = MemoryStore::builder().clock(clock).build();
+    let server = Server::start(app().layer(layer.fail_closed().fallback(memory))).await;
+    for left in (0..10).rev() {
+        let reply = server.get("/").await;
+        let limits = format!(r#"10 {left} 660 | "api";q=10;w=60 | "api";r={left};t=45"#);
+        assert_eq!((reply.status, reply.limits()), (200, limits));
+        assert_eq!(reply.body, format!("false [{left}]"));
+    }
+    for _ in 0..3 {
+        let reply = server.get("/").await;
+        let limits = r#"10 0 660 | "api";q=10;w=60 | "api";r=0;t=45"#;
+        assert_eq!(reply.all(), (429, "45".into(), limits.into()));
+    }
+}
+
 #[tokio::test]
 async fn a_closed_layer_answers_as_it_is_told() {
     let Failing { layer, _redis, .. } = failing().await;

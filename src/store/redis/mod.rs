@@ -39,6 +39,11 @@ use crate::{charge::Charge, clock::Clock, operation::Operation};
 /// in all, 100 ms unless told otherwise, is an error; whether it was charged is then unknown, and it is not sent again.
 /// A connection lives on the runtime that made it: when that has ended, the first call or two from another one fail.
 ///
+/// A Redis that fails three of ten calls is not asked any more, and nobody waits for it: the error says so at once. A task
+/// finds out when it is back, within a second. [`health`](Self::health) tells how it stands. What becomes of requests
+/// meanwhile is for their [layer](crate::RateLimitLayer#when-the-store-fails) to say.
+///
+/// One Redis, a primary that [sentinels](RedisStoreBuilder::sentinels) watch, or a [cluster](RedisStoreBuilder::cluster).
 /// Redis 6.2 or later, or Valkey. Give it `maxmemory-policy noeviction` or `volatile-ttl`: a key that is evicted is a
 /// limit that starts over.
 ///

@@ -19,7 +19,7 @@ const LOUD: [&str; 2] = [
     "ERROR: Redis is not asked until somebody sees to it",
 ];
 /// The same when a connection was lost before.
-const LOST: [&str; 2] = ["WARN: a call to Redis failed", LOUD[1]];
+const LOST: [&str; 3] = ["WARN: a call to Redis failed", LOUD[0], LOUD[1]];
 const BACK: [&str; 1] = ["INFO: Redis answers again"];
 
 /// A user's password in Redis.
@@ -136,13 +136,13 @@ async fn a_password_that_is_missing_from_the_start() {
         let redis = &mut server.client();
         require(redis, "secret");
         let node = Node::new(mode, server.store().pool_size(1));
+        let said = check(&node).await;
+        assert!(said.contains("give it a password"), "{said}");
         let before = info(redis, "stats", "total_connections_received:");
         assert!(mode.allows(node.ask("alice").await));
         assert_eq!(info(redis, "stats", "total_connections_received:"), before + 2);
         nobody_is_let_in(&node, mode).await;
         assert_eq!(log::of(&server), LOUD);
-        let said = check(&node).await;
-        assert!(said.contains("give it a password"), "{said}");
         require(redis, "");
         node.is_back().await;
         assert_eq!(log::of(&server), BACK);

@@ -71,9 +71,13 @@ fn name_at(shared: &Shared, server: &Arc<Server>, rule: Rule) -> Option<String> 
 }
 
 async fn load(server: &Server) -> Result<(), StoreError> {
-    let mut connection = server.line().await?.connection;
-    let loaded = program::load().query_async::<()>(&mut connection).await;
-    loaded.map_err(|error| StoreError::after_sending(server.address(), error))
+    let line = server.line().await?;
+    let loaded = program::load().query_async::<()>(&mut line.connection.clone()).await;
+    loaded.map_err(|error| {
+        // Redis throws out whoever sends so much before he has logged in.
+        line.retire();
+        StoreError::after_sending(server.address(), error)
+    })
 }
 
 async fn within<T>(address: &Arc<str>, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {

@@ -34,7 +34,8 @@ pub(crate) struct Breaker {
     probed: AtomicBool,
     /// When a connection was last lost.
     lost: Mutex<Option<Instant>>,
-    reported: Mutex<Option<Instant>>,
+    /// When a failure was last reported: one that heals, and one that does not.
+    reported: [Mutex<Option<Instant>>; 2],
 }
 
 /// What is known of a Redis that is not asked.
@@ -53,7 +54,7 @@ impl Breaker {
             open: Mutex::default(),
             probed: AtomicBool::new(false),
             lost: Mutex::default(),
-            reported: Mutex::default(),
+            reported: Default::default(),
         }
     }
 
@@ -139,7 +140,8 @@ impl Breaker {
 
     /// Says that a call has failed, unless that has just been said.
     pub(crate) fn report(&self, why: &StoreError) {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let reported = &self.reported[usize::from(why.heals())];
+        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_some_and(|at| at.elapsed() < QUIET) {
             return;
         }

@@ -7,7 +7,7 @@ use tollgate::{
     redis::{Client, Cmd, Connection, FromRedisValue, cmd},
 };
 
-use super::{port::Port, process::Process, server_clock};
+use super::{port::Port, process::Process};
 
 /// What a server says when clients may come, and what a sentinel says.
 const READY: [&str; 2] = ["Ready to accept connections", "Sentinel ID is"];
@@ -69,7 +69,7 @@ impl RedisServer {
     pub fn restart(&mut self) {
         self.kill();
         let process = Process::start(&self.command, &READY);
-        server_clock::forget_names(process.pid());
+        forget_names(process.pid());
         self.process = Some(process);
     }
 
@@ -131,6 +131,15 @@ impl RedisServer {
     pub fn tells(&self, section: &str, words: &str) -> bool {
         let info: Option<String> = self.answer(&format!("INFO {section}"));
         info.is_some_and(|info| info.contains(words))
+    }
+}
+
+/// Whoever is killed leaves the names behind by which others could share a clock that was set, and whoever gets the same
+/// process id then cannot start. Nobody shares it.
+fn forget_names(pid: u32) {
+    for name in ["faketime_shm", "sem.faketime_sem"] {
+        // Most servers have no such clock.
+        std::fs::remove_file(format!("/dev/shm/{name}_{pid}")).ok();
     }
 }
 

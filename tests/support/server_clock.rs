@@ -93,12 +93,3 @@ fn library() -> String {
     let output = output.expect("no faketime on the PATH: install it (Debian: apt-get install faketime)");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
-
-/// Whoever is killed leaves the names behind by which others could share its clock, and whoever gets the same process
-/// id then cannot start. Nobody shares it.
-pub(super) fn forget_names(pid: u32) {
-    for name in ["faketime_shm", "sem.faketime_sem"] {
-        // Most servers have no such clock.
-        std::fs::remove_file(format!("/dev/shm/{name}_{pid}")).ok();
-    }
-}

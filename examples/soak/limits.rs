@@ -1,0 +1,49 @@
+//! What the four processes limit, how, and for whom.
+
+use std::time::Duration;
+
+use tollgate::{FixedWindow, Micros, Quota};
+
+pub(crate) const PROCESSES: usize = 4;
+pub(crate) const USERS: usize = 8;
+pub(crate) const DEADLINE: Duration = Duration::from_millis(100);
+
+pub(crate) const LIMIT: u32 = 20;
+pub(crate) const WINDOW: Duration = Duration::from_secs(2);
+
+/// A window opens with the first request that it admits, so every decision tells which one it belongs to.
+pub(crate) fn rule() -> FixedWindow {
+    FixedWindow::new(Quota::new(LIMIT, WINDOW)).anchored()
+}
+
+/// What a layer does while Redis cannot decide. There is a layer of each mode, with a limit of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mode {
+    Open,
+    Closed,
+    Local,
+}
+
+impl Mode {
+    pub(crate) const ALL: [Self; 3] = [Self::Open, Self::Closed, Self::Local];
+
+    /// The name of its limit and, after a slash, its route.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::Local => "local",
+        }
+    }
+}
+
+pub(crate) const HEADER: &str = "x-user-id";
+
+/// Where Redis counts a user.
+pub(crate) fn key(mode: Mode, user: usize) -> String {
+    let window = WINDOW.as_micros() as Micros;
+    format!(
+        "rate_limit:fixed_window:{}:{window}:anchored:{HEADER}:{user}",
+        mode.name()
+    )
+}

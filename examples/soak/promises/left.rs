@@ -1,0 +1,47 @@
+//! Nothing is left behind.
+
+use super::{Promise, Run};
+use crate::limits::PROCESSES;
+
+/// What was found after the run, and before it.
+pub(crate) struct Left {
+    /// How many keys there were while the load went on, and those that would stay for good.
+    pub(crate) keys: (usize, Vec<String>),
+    /// What each process had open, after the warm-up and at the end.
+    pub(crate) files: (Vec<usize>, Vec<usize>),
+    /// How many connections the processes had to Redis, after the warm-up and at the end.
+    pub(crate) connections: (usize, usize),
+}
+
+/// As many as a store has unless told otherwise.
+const EACH: usize = 2;
+
+pub(super) fn promise(run: &Run) -> Promise {
+    let Left {
+        keys: (keys, endless),
+        files: (files, files_now),
+        connections: (connections, connections_now),
+    } = &run.left;
+    let mut broken: Vec<_> = endless.iter().map(|key| format!("{key} has no time-to-live")).collect();
+    for (process, (before, after)) in files.iter().zip(files_now).enumerate() {
+        if after > before {
+            broken.push(format!("process {process} had {before} files open and now has {after}"));
+        }
+    }
+    // One is the pulse's, which asks for nothing but an answer.
+    let most = EACH * PROCESSES + 1;
+    if *connections_now > most {
+        broken.push(format!("the processes have {connections_now} connections to Redis"));
+    }
+    Promise {
+        words: "nothing is left behind: every key has a time-to-live, and no process has more open than before",
+        figures: vec![
+            format!("{keys} keys at the end, {} without a time-to-live", endless.len()),
+            format!("open files of each process: {files:?} after the warm-up, {files_now:?} at the end"),
+            format!(
+                "connections to Redis: {connections} after the warm-up, {connections_now} at the end, at most {most}"
+            ),
+        ],
+        broken,
+    }
+}

@@ -83,11 +83,13 @@ fn every_example_is_told_of_and_opens_with_how_to_run_it() {
     let readme = fs::read_to_string(root.join("examples/README.md")).unwrap();
     for entry in fs::read_dir(root.join("examples")).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
-        let run = format!("cargo run --example {}", path.file_stem().unwrap().display());
-        let text = fs::read_to_string(&path).unwrap();
+        let main = match path.is_dir() {
+            true => path.join("main.rs"),
+            false if path.extension().is_some_and(|extension| extension == "rs") => path.clone(),
+            false => continue,
+        };
+        let run = format!("--example {}", path.file_stem().unwrap().display());
+        let text = fs::read_to_string(&main).unwrap();
         let opening = text.lines().take_while(|line| line.starts_with("//!"));
         assert!(opening.collect::<String>().contains(&run), "{path:?}");
         assert!(readme.contains(&run), "{path:?}");
@@ -242,4 +244,43 @@ fn compare_is_the_same_on_both_stores() {
         memory.contains("fixed_window          10      10   go ahead"),
         "{memory}"
     );
+}
+
+/// A seed whose first three faults are short: scripts are forgotten, connections fall silent, and Redis is killed.
+#[test]
+fn soak_keeps_its_promises_and_says_so() {
+    let output = example("soak").args(["--minutes", "0.2", "--seed", "2782"]).output();
+    let output = output.unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("\nkept: ").count(), 4, "{text}");
+    for row in [
+        "calm ",
+        "scripts flushed ",
+        "half-open, silent ",
+        "killed and restarted ",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(row)), "{row}: {text}");
+    }
+}
+
+#[test]
+fn soak_says_what_it_needs() {
+    for (arguments, path, words) in [
+        (&["--minutes", "soon"][..], None, "--minutes needs a number"),
+        (&["--minutes", "0"], None, "it must be more than 0"),
+        (&["--hours"], None, "there is no option --hours"),
+        (&[], Some("/nowhere"), "install redis-server 7 or later"),
+    ] {
+        let mut soak = example("soak");
+        soak.args(arguments);
+        path.map(|path| soak.env("PATH", path));
+        let output = soak.output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(words), "{error}");
+    }
+    let help = example("soak").arg("--help").output().unwrap();
+    assert!(help.status.success());
+    assert!(String::from_utf8(help.stdout).unwrap().contains("--seed N"));
 }

@@ -190,6 +190,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// What was counted meanwhile stays in memory. Give the layers of a service one memory store.
     ///
     /// ```no_run
+    /// # #[cfg(feature = "redis")]
     /// # fn main() -> Result<(), tollgate::StoreError> {
     /// use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer, RedisStore};
     ///
@@ -199,6 +200,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// # let _ = layer;
     /// # Ok(())
     /// # }
+    /// # #[cfg(not(feature = "redis"))]
+    /// # fn main() {}
     /// ```
     pub fn fallback(self, memory: MemoryStore) -> RateLimitLayer<A, K, Fallback<St>, R, P> {
         RateLimitLayer {

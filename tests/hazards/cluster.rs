@@ -7,7 +7,10 @@ use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, Redis
 use crate::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of, until},
     left::{every_key_ends, nothing_leads_to},
-    support::{cluster::Cluster, redis::info},
+    support::{
+        cluster::Cluster,
+        redis::{RedisServer, info},
+    },
 };
 
 fn node(mode: Mode, cluster: &Cluster) -> Node {
@@ -24,9 +27,7 @@ fn users<const N: usize>(cluster: &Cluster) -> ([String; N], u16) {
 
 /// How often any node has said this.
 fn said(cluster: &Cluster, error: &str) -> u64 {
-    let count = |node: &crate::support::redis::RedisServer| {
-        info(&mut node.client(), "errorstats", &format!("errorstat_{error}:count="))
-    };
+    let count = |node: &RedisServer| info(&mut node.client(), "errorstats", &format!("errorstat_{error}:count="));
     cluster.nodes.iter().map(count).sum()
 }
 
@@ -60,6 +61,29 @@ async fn a_cluster_primary_is_killed() {
     }
     let nodes = nodes.into_iter().map(|(_, _, node)| node);
     nothing_leads_to(nodes, &cluster.nodes, 1).await;
+}
+
+/// A service that starts before its cluster does what its owner chose, and finds it by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_is_not_there_yet() {
+    let mut cluster = Cluster::start();
+    let ([user], slot) = users(&cluster);
+    cluster.nodes.iter_mut().for_each(RedisServer::kill);
+    let nodes = MODES.map(|mode| (mode, node(mode, &cluster)));
+    for (mode, node) in &nodes {
+        let without = node.ask_times(&user, 20).await;
+        assert_eq!(without.without_redis(*mode), 20, "{without:?}");
+        assert!(!node.store.health().is_up());
+    }
+    cluster.nodes.iter_mut().for_each(RedisServer::restart);
+    cluster.await_slots();
+    for (_, node) in &nodes {
+        node.is_back().await;
+    }
+    let redis = &mut cluster.client_of(slot);
+    assert_eq!(charged(redis, &user), 0);
+    is_exact(&nodes[0].1, redis, &user).await;
+    nothing_leads_to(nodes.map(|(_, node)| node), &cluster.nodes, 1).await;
 }
 
 /// Nobody notices: every request is decided by Redis, and each user is admitted [`LIMIT`] to the count, whichever node has

@@ -20,6 +20,7 @@ mod garbage;
 mod killed;
 mod left;
 mod load;
+mod loading;
 mod log;
 mod logins;
 mod network;

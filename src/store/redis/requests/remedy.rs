@@ -48,3 +48,49 @@ impl Remedy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use deadpool_redis::redis::{ErrorKind, parse_redis_value};
+
+    use super::*;
+
+    /// As Redis says it.
+    fn remedy(said: &str) -> Remedy {
+        let reply = parse_redis_value(format!("-{said}\r\n").as_bytes()).unwrap();
+        Remedy::of(&reply.extract_error().unwrap_err())
+    }
+
+    #[test]
+    fn each_error_is_taken_for_what_it_is() {
+        for (said, expected) in [
+            ("READONLY You can't write against a read only replica.", Remedy::Replace),
+            ("MASTERDOWN Link with MASTER is down", Remedy::Replace),
+            ("LOADING Redis is loading the dataset in memory", Remedy::Replace),
+            ("NOAUTH Authentication required.", Remedy::LogIn),
+            ("BUSY Redis is busy running a script.", Remedy::Wait),
+            ("CLUSTERDOWN Hash slot not served", Remedy::Wait),
+            ("MOVED 3999 127.0.0.1:6381", Remedy::Moved("127.0.0.1:6381".into())),
+            ("MOVED 3999 :6381", Remedy::Moved(":6381".into())),
+            ("MOVED elsewhere", Remedy::Wait),
+            ("ASK 3999 ::1:6381", Remedy::Ask("::1:6381".into())),
+            (
+                "TRYAGAIN Multiple keys request during rehashing of slot",
+                Remedy::TryAgain,
+            ),
+            ("NOPERM this user has no permissions", Remedy::Split),
+            (
+                "OOM command not allowed when used memory > 'maxmemory'.",
+                Remedy::Nothing,
+            ),
+            ("MISCONF Redis is configured to save RDB snapshots", Remedy::Nothing),
+            ("NOREPLICAS Not enough good replicas to write.", Remedy::Nothing),
+            ("CROSSSLOT Keys in request don't hash to the same slot", Remedy::Nothing),
+            ("ERR user_script:1: tollgate: no algorithm x", Remedy::Nothing),
+        ] {
+            assert_eq!(remedy(said), expected, "{said}");
+        }
+        let lost = RedisError::from((ErrorKind::Io, "broken pipe"));
+        assert_eq!(Remedy::of(&lost), Remedy::Replace);
+    }
+}

@@ -18,6 +18,15 @@ use crate::{
 /// Longer than a test takes. The proxy goes by a clock that does not leap, so whoever waits runs out of time before.
 const LATE: Duration = Duration::from_secs(3600);
 
+/// A service with one connection to its Redis, which has charged ten requests.
+async fn behind_a_proxy(mode: Mode) -> (RedisServer, Proxy, Node) {
+    let server = RedisServer::start();
+    let proxy = Proxy::to(server.port());
+    let node = Node::new(mode, server.store().url(&proxy.url()).pool_size(1));
+    assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
+    (server, proxy, node)
+}
+
 /// Requests while no answer comes: three find out, at the cost of a deadline, and from then on nobody waits.
 async fn nobody_answers(node: &Node, mode: Mode) {
     // With nothing left to do but wait, the runtime's clock leaps to the deadline.
@@ -36,11 +45,8 @@ async fn nobody_answers(node: &Node, mode: Mode) {
 async fn latency_beyond_the_deadline() {
     for mode in MODES {
         for way in [Way::ToServer, Way::ToClient] {
-            let server = RedisServer::start();
+            let (server, mut proxy, node) = behind_a_proxy(mode).await;
             let redis = &mut server.client();
-            let mut proxy = Proxy::to(server.port());
-            let node = Node::new(mode, server.store().url(&proxy.url()).pool_size(1));
-            assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
             proxy.delay(way, LATE);
             nobody_answers(&node, mode).await;
             proxy.pass();
@@ -58,11 +64,8 @@ async fn latency_beyond_the_deadline() {
 #[tokio::test]
 async fn a_network_that_loses_everything() {
     for mode in MODES {
-        let server = RedisServer::start();
+        let (server, mut proxy, node) = behind_a_proxy(mode).await;
         let redis = &mut server.client();
-        let mut proxy = Proxy::to(server.port());
-        let node = Node::new(mode, server.store().url(&proxy.url()).pool_size(1));
-        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
         proxy.drop_bytes();
         nobody_answers(&node, mode).await;
         proxy.pass();
@@ -77,11 +80,8 @@ async fn a_network_that_loses_everything() {
 #[tokio::test]
 async fn a_connection_that_a_firewall_forgets() {
     for mode in MODES {
-        let server = RedisServer::start();
+        let (server, mut proxy, node) = behind_a_proxy(mode).await;
         let redis = &mut server.client();
-        let mut proxy = Proxy::to(server.port());
-        let node = Node::new(mode, server.store().url(&proxy.url()).pool_size(1));
-        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
         proxy.drop_bytes();
         proxy.pass();
         time::pause();

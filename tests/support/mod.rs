@@ -5,6 +5,7 @@
 pub mod cluster;
 pub mod folder;
 pub mod leaks;
+pub mod log;
 pub mod memory;
 pub mod patience;
 #[cfg(feature = "redis")]

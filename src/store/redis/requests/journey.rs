@@ -98,7 +98,7 @@ async fn find(
 ) -> Option<Result<Arc<Server>, StoreError>> {
     let entrance = &cluster.entrance;
     if let Err(down) = entrance.check(batch.requests.len()) {
-        probe::cluster(shared, entrance);
+        probe::cluster(shared, cluster);
         return Some(Err(down));
     }
     let begun = Instant::now();
@@ -112,6 +112,6 @@ async fn find(
         None => return None,
     };
     entrance.failed(&failure);
-    probe::cluster(shared, entrance);
+    probe::cluster(shared, cluster);
     Some(Err(failure))
 }

@@ -21,7 +21,7 @@ use crate::{
     quota::Quota,
     store::redis::{
         Shared,
-        servers::{Breaker, Probing, Server, Servers},
+        servers::{Breaker, Cluster, Probing, Server, Servers},
     },
 };
 
@@ -35,7 +35,7 @@ const PROBE: Quota = Quota::per_second(u32::MAX);
 enum Patient {
     Server(Weak<Server>),
     /// A cluster of which nobody has said yet who has which keys.
-    Cluster,
+    Cluster(Weak<Cluster>),
 }
 
 /// Looks after a Redis that is not asked.
@@ -44,8 +44,8 @@ pub(crate) fn server(shared: &Arc<Shared>, server: &Arc<Server>) {
 }
 
 /// Looks after a cluster that nobody could be found in.
-pub(crate) fn cluster(shared: &Arc<Shared>, breaker: &Arc<Breaker>) {
-    keep(shared, breaker, || Patient::Cluster);
+pub(crate) fn cluster(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
+    keep(shared, &cluster.entrance, || Patient::Cluster(Arc::downgrade(cluster)));
 }
 
 /// The task ends when Redis is back, and when the store or the runtime is gone.
@@ -59,13 +59,15 @@ async fn probe(shared: Weak<Shared>, patient: Patient, probing: Probing) {
     loop {
         sleep(INTERVAL).await;
         let Some(shared) = shared.upgrade() else { return };
-        let is_back = match (&patient, &shared.servers) {
-            (Patient::Server(server), _) => match server.upgrade() {
+        let is_back = match &patient {
+            Patient::Server(server) => match server.upgrade() {
                 Some(server) => answers(&shared, &server).await,
                 None => return,
             },
-            (Patient::Cluster, Servers::Cluster(cluster)) => cluster.refresh().wait().await.is_ok(),
-            (Patient::Cluster, Servers::One(_)) => return,
+            Patient::Cluster(cluster) => match cluster.upgrade() {
+                Some(cluster) => cluster.refresh().wait().await.is_ok(),
+                None => return,
+            },
         };
         if is_back {
             return probing.0.close();

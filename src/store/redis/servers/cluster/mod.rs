@@ -64,9 +64,10 @@ impl Cluster {
         self.refreshing.join(async move {
             let terms = &cluster.seeds[0];
             let mut who = cluster.seeds.clone();
+            let is_seed = |node: &Terms| cluster.seeds.iter().any(|seed| seed.address() == node.address());
             cluster.read(|known| {
                 let nodes = known.nodes.iter().map(|node| terms.at(&node.host, node.port));
-                who.extend(nodes.take(MOST_ASKED));
+                who.extend(nodes.filter(|node| !is_seed(node)).take(MOST_ASKED));
             });
             let mut question = redis::cmd("CLUSTER");
             question.arg("SLOTS");

@@ -7,24 +7,24 @@ use tollgate::{Decision, Key, Rule};
 
 use crate::{
     play::Play,
-    run, runtime, same_states,
+    run, same_states,
     support::{cluster::Cluster, stores::AnyStore},
     trace::Action,
 };
 
 #[test]
 fn memory_and_a_slot_agree() {
-    let (cluster, runtime) = (Cluster::start(), runtime());
+    let cluster = Cluster::start();
     let redis = AnyStore::cluster(&cluster, "rate_limit");
     let client = RefCell::new(cluster.client_of(cluster.slot_of("{together}")));
-    run(1000, |number, tiers, steps| {
+    run(1000, async |number, tiers, steps| {
         let stores = [AnyStore::memory(), redis.clone()];
         let AnyStore::Memory(memory, _) = &stores[0] else {
             unreachable!()
         };
         let key = Key::verbatim(format!("{{together}}{number}"));
         let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client.borrow_mut(), play);
-        runtime.block_on(Play::with_key(&stores, tiers, number, key).run(&steps, &mut look));
+        Play::with_key(&stores, tiers, number, key).run(&steps, &mut look).await;
     });
 }
 
@@ -32,9 +32,9 @@ fn memory_and_a_slot_agree() {
 /// It tells no difference until its rate changes, or a place in a queue is given back that was the last one.
 #[test]
 fn memory_and_several_slots_agree() {
-    let (cluster, runtime) = (Cluster::start(), runtime());
+    let cluster = Cluster::start();
     let redis = AnyStore::cluster(&cluster, "rate_limit");
-    run(1000, |number, tiers, mut steps| {
+    run(1000, async |number, tiers, mut steps| {
         let queues = tiers
             .iter()
             .any(|tier| matches!(tier.versions[0], Rule::LeakyBucket(_)));
@@ -44,6 +44,6 @@ fn memory_and_several_slots_agree() {
             Action::Change(_) | Action::Back(_) => false,
         });
         let stores = [AnyStore::memory(), redis.clone()];
-        runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut |_, _| 0));
+        Play::new(&stores, tiers, number).run(&steps, &mut |_, _| 0).await;
     });
 }

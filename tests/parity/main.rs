@@ -7,14 +7,11 @@ mod play;
 mod support;
 mod trace;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use play::Play;
-use proptest::{
-    prelude::*,
-    test_runner::{FileFailurePersistence, TestRunner},
-};
 use support::{
+    property::holds,
     redis::{RedisServer, stored},
     stores::AnyStore,
     traces::{Elapse, Size},
@@ -24,27 +21,11 @@ use tollgate::{Algorithm, Decision, Limit, MemoryStore, Micros, Quota, SlidingLo
 use trace::{Action, Steps, Tier, any_trace};
 
 /// Plays this many random traces, numbered so that each can have keys of its own.
-fn run(traces: u32, play: impl Fn(u64, &[Tier], Steps)) {
-    // A failure is kept, and tried first ever after.
-    let file = FileFailurePersistence::Direct(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parity/regressions.txt"));
-    let config = ProptestConfig {
-        failure_persistence: Some(Box::new(file)),
-        ..ProptestConfig::with_cases(traces)
-    };
-    let number = Cell::new(0);
-    let outcome = TestRunner::new(config).run(&any_trace(), |(tiers, steps)| {
-        number.set(number.get() + 1);
-        play(number.get(), &tiers, steps);
-        Ok(())
+fn run(traces: u32, play: impl AsyncFn(u64, &[Tier], Steps)) {
+    let failures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parity/regressions.txt");
+    holds(traces, failures, &any_trace(), async |number, (tiers, steps)| {
+        play(number, &tiers, steps).await;
     });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
 }
 
 /// Every tier's state is the same in both; tells by when any of them had lapsed.
@@ -72,21 +53,20 @@ fn memory_and_valkey_agree() {
 
 /// Several tiers, costs, refusals, refunds, settles, resets, changed limits, and a clock that steps back.
 fn agree(server: &RedisServer, traces: u32) {
-    let runtime = runtime();
     let (redis, client) = (AnyStore::redis(server, "rate_limit"), RefCell::new(server.client()));
-    run(traces, |number, tiers, steps| {
+    run(traces, async |number, tiers, steps| {
         let stores = [AnyStore::memory(), redis.clone()];
         let AnyStore::Memory(memory, _) = &stores[0] else {
             unreachable!()
         };
         let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client.borrow_mut(), play);
-        runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut look));
+        Play::new(&stores, tiers, number).run(&steps, &mut look).await;
     });
 }
 
 /// The largest log, full and then settled to twice its limit, answers alike too.
-#[test]
-fn the_largest_log_agrees() {
+#[tokio::test]
+async fn the_largest_log_agrees() {
     let rule = SlidingLog::new(Quota::per_minute(65_536)).rule();
     let tiers = [Tier {
         versions: vec![rule],
@@ -111,7 +91,7 @@ fn the_largest_log_agrees() {
         };
         let mut client = server.client();
         let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client, play);
-        runtime().block_on(Play::new(&stores, &tiers, 0).run(&steps, &mut look));
+        Play::new(&stores, &tiers, 0).run(&steps, &mut look).await;
     }
 }
 
@@ -144,18 +124,17 @@ fn same_ends(client: &mut Connection, play: &Play<'_>, decision: &Decision) {
 #[test]
 fn a_key_lives_as_long_as_its_state() {
     for server in RedisServer::each() {
-        let runtime = runtime();
         let (stores, client) = (
             [AnyStore::redis_on_its_own_clock(&server)],
             RefCell::new(server.client()),
         );
-        run(1000, |number, tiers, mut steps| {
+        run(1000, async |number, tiers, mut steps| {
             steps.retain(|(_, action)| !matches!(action, Action::Change(_)));
             let mut look = |play: &Play<'_>, decision: &Decision| {
                 same_ends(&mut client.borrow_mut(), play, decision);
                 0
             };
-            runtime.block_on(Play::new(&stores, tiers, number).run(&steps, &mut look));
+            Play::new(&stores, tiers, number).run(&steps, &mut look).await;
         });
     }
 }

@@ -12,6 +12,7 @@ pub mod patience;
 pub mod port;
 #[cfg(feature = "redis")]
 pub mod process;
+pub mod property;
 #[cfg(feature = "redis")]
 pub mod proxy;
 #[cfg(feature = "redis")]

@@ -1,5 +1,9 @@
-//! The laws that every algorithm keeps, on random limits and random traffic.
+//! The laws that every algorithm keeps, on random limits and random traffic: of the pure functions and the memory store
+//! here, of servers in `servers`.
 
+#[cfg(feature = "redis")]
+mod servers;
+#[path = "../support/mod.rs"]
 mod support;
 
 use proptest::{collection::vec, prelude::*};
@@ -31,6 +35,28 @@ fn replay(rule: &Rule, steps: &Steps, mut look: impl FnMut(&State, Micros, Cost,
         look(&state, now, cost, verdict);
         if verdict.outcome().admits() && cost > 0 {
             rule.commit(&mut state, now, cost);
+        }
+    }
+}
+
+/// No span of these admissions, wherever it begins, holds more than the algorithm's bound.
+fn stay_within_the_bound(rule: &Rule, admitted: &[(Micros, u64)]) {
+    let (limit, window) = (
+        u128::from(rule.quota().limit()),
+        u128::from(micros(rule.quota().window())),
+    );
+    for (first, &(from, _)) in admitted.iter().enumerate() {
+        let mut sum = 0;
+        for &(at, cost) in &admitted[first..] {
+            let span = u128::from(at - from);
+            sum += u128::from(cost);
+            let bound = match rule {
+                Rule::TokenBucket(_) | Rule::LeakyBucket(_) => u128::from(rule.capacity()) + span * limit / window,
+                _ if span >= window => break,
+                Rule::SlidingLog(_) => limit,
+                _ => 2 * limit,
+            };
+            assert!(sum <= bound, "{sum} admitted in {span} us, {bound} allowed");
         }
     }
 }
@@ -183,21 +209,7 @@ proptest! {
                 admitted.push((now, cost.into()));
             }
         });
-        let (limit, window) = (u128::from(rule.quota().limit()), u128::from(micros(rule.quota().window())));
-        for (first, &(from, _)) in admitted.iter().enumerate() {
-            let mut sum = 0;
-            for &(at, cost) in &admitted[first..] {
-                let span = u128::from(at - from);
-                sum += u128::from(cost);
-                let bound = match rule {
-                    Rule::TokenBucket(_) | Rule::LeakyBucket(_) => u128::from(rule.capacity()) + span * limit / window,
-                    _ if span >= window => break,
-                    Rule::SlidingLog(_) => limit,
-                    _ => 2 * limit,
-                };
-                prop_assert!(sum <= bound, "{} admitted in {} us, {} allowed", sum, span, bound);
-            }
-        }
+        stay_within_the_bound(&rule, &admitted);
     }
 
     /// A queue's requests leave at exactly its rate: never more than it drains, whenever they were admitted.

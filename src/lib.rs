@@ -78,6 +78,7 @@ mod identity;
 mod invalid;
 mod key;
 mod layer;
+mod leaving;
 mod limit;
 mod operation;
 pub mod policy;

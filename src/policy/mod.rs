@@ -1,15 +1,15 @@
 //! What a request is charged: which tiers apply to it, and on which terms.
 //!
-//! A policy is a chain of steps. Each looks at the request and either adds a charge to what there is, or changes one that
-//! an earlier step has added. So a new way to charge is a new step, and nothing that carries policies has to know of it.
+//! A policy is a chain of steps. Each looks at the request and either adds a charge to its [`Bill`], or changes what an
+//! earlier step has put there. So a new way to charge is a new step, and nothing that carries policies has to know of it.
 //! The methods of a [`RateLimitLayer`](crate::RateLimitLayer) add steps; these are their types.
 
+mod bill;
 mod per_key;
 mod quota_by;
 mod unlisted;
 
-pub use self::{per_key::PerKey, quota_by::QuotaBy, unlisted::Unlisted};
-use crate::{charge::Charges, extract::KeyError};
+pub use self::{bill::Bill, per_key::PerKey, quota_by::QuotaBy, unlisted::Unlisted};
 
 /// Says what a request is charged. It is sealed: what a step may do may still grow.
 #[diagnostic::on_unimplemented(
@@ -17,22 +17,20 @@ use crate::{charge::Charges, extract::KeyError};
     note = "each key of the layer must be a `KeyExtractor<{Req}>`, and each closure must take a `&{Req}`"
 )]
 pub trait Policy<Req>: sealed::Sealed {
-    /// Adds to the charges, or changes them.
-    fn charges(&self, request: &Req, charges: &mut Charges) -> Result<(), KeyError>;
+    /// Adds to a request's bill, or changes what is on it.
+    fn bill(&self, request: &Req, bill: &mut Bill);
 }
 
 /// No step: nothing is charged.
 impl<Req> Policy<Req> for () {
-    fn charges(&self, _: &Req, _: &mut Charges) -> Result<(), KeyError> {
-        Ok(())
-    }
+    fn bill(&self, _: &Req, _: &mut Bill) {}
 }
 
 /// One step after another.
 impl<Req, P: Policy<Req>, Q: Policy<Req>> Policy<Req> for (P, Q) {
-    fn charges(&self, request: &Req, charges: &mut Charges) -> Result<(), KeyError> {
-        self.0.charges(request, charges)?;
-        self.1.charges(request, charges)
+    fn bill(&self, request: &Req, bill: &mut Bill) {
+        self.0.bill(request, bill);
+        self.1.bill(request, bill);
     }
 }
 

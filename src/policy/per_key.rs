@@ -1,11 +1,7 @@
 //! A tier: a limit, counted by a key.
 
-use super::Policy;
-use crate::{
-    charge::{Charge, Charges},
-    extract::{KeyError, KeyExtractor},
-    limit::Limit,
-};
+use super::{Bill, Policy};
+use crate::{charge::Charge, extract::KeyExtractor, limit::Limit};
 
 /// Adds a charge of 1 under a limit, to the key of the request.
 #[derive(Clone, Debug)]
@@ -22,12 +18,11 @@ impl<K> PerKey<K> {
 }
 
 impl<Req, K: KeyExtractor<Req>> Policy<Req> for PerKey<K> {
-    fn charges(&self, request: &Req, charges: &mut Charges) -> Result<(), KeyError> {
-        if let Some(key) = self.key.extract(request)? {
-            let charge = Charge::new(self.limit.clone(), key);
-            let pushed = charges.push(charge);
-            debug_assert!(pushed.is_ok(), "limits of different names never share a key");
+    fn bill(&self, request: &Req, bill: &mut Bill) {
+        match self.key.extract(request) {
+            Ok(Some(key)) => bill.charge(Charge::new(self.limit.clone(), key)),
+            Ok(None) => {}
+            Err(error) => bill.cannot_charge(&self.limit, error),
         }
-        Ok(())
     }
 }

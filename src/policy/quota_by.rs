@@ -9,8 +9,8 @@ use std::{
     },
 };
 
-use super::Policy;
-use crate::{charge::Charges, extract::KeyError, invalid::Invalid, limit::Limit, quota::Quota};
+use super::{Bill, Policy};
+use crate::{invalid::Invalid, limit::Limit, quota::Quota};
 
 /// How many quotas are kept ready. Plans are a handful; what computes a quota per user must not fill the memory.
 const KEPT: usize = 256;
@@ -57,12 +57,12 @@ where
     F: Fn(&Req) -> Q,
     Q: Into<Option<Quota>>,
 {
-    fn charges(&self, request: &Req, charges: &mut Charges) -> Result<(), KeyError> {
-        let Some(charge) = charges.named_mut(self.limit.name()) else {
-            return Ok(());
+    fn bill(&self, request: &Req, bill: &mut Bill) {
+        let Some(charge) = bill.tier(self.limit.name()) else {
+            return;
         };
         let Some(quota) = (self.quota)(request).into() else {
-            return Ok(());
+            return;
         };
         match self.version(quota) {
             Ok(limit) => charge.limit = limit,
@@ -73,7 +73,6 @@ where
                 }
             }
         }
-        Ok(())
     }
 }
 

@@ -1,7 +1,6 @@
 //! A tier that clients are not told of.
 
-use super::Policy;
-use crate::{charge::Charges, extract::KeyError};
+use super::{Bill, Policy};
 
 /// Keeps a tier out of what clients are told: a global tier tells outsiders how busy the service is.
 #[derive(Clone, Debug)]
@@ -17,10 +16,9 @@ impl Unlisted {
 }
 
 impl<Req> Policy<Req> for Unlisted {
-    fn charges(&self, _: &Req, charges: &mut Charges) -> Result<(), KeyError> {
-        if let Some(charge) = charges.named_mut(&self.tier) {
+    fn bill(&self, _: &Req, bill: &mut Bill) {
+        if let Some(charge) = bill.tier(&self.tier) {
             charge.listed = false;
         }
-        Ok(())
     }
 }

@@ -12,13 +12,11 @@ use std::{
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::{
-    gate::{Asked, Gate},
-    leaving::{Asking, Place},
-};
+use super::gate::{Asked, Gate};
 use crate::{
     clock::Sleep,
     decision::Decision,
+    leaving::{Asking, Place},
     policy::Policy,
     respond::{Rejection, Respond},
     store::Store,

@@ -2,8 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::leaving::Asking;
-use crate::{charge::Charges, decision::Decision, extract::KeyError, policy::Policy, respond::Rejection, store::Store};
+use crate::{
+    decision::Decision,
+    extract::KeyError,
+    leaving::Asking,
+    policy::{Bill, Policy},
+    respond::Rejection,
+    store::Store,
+};
 
 pub(crate) struct Gate<P, St, R> {
     pub(crate) policy: P,
@@ -34,8 +40,9 @@ impl<P, St: Store, R> Gate<P, St, R> {
     where
         P: Policy<Req>,
     {
-        let mut charges = Charges::new();
-        self.policy.charges(request, &mut charges).map_err(|error| {
+        let mut bill = Bill::default();
+        self.policy.bill(request, &mut bill);
+        let charges = bill.due().map_err(|error| {
             if let KeyError::NotProvided { .. } = error
                 && !self.misconfigured.swap(true, Ordering::Relaxed)
             {

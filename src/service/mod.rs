@@ -2,7 +2,6 @@
 
 mod future;
 mod gate;
-mod leaving;
 
 use std::{
     fmt,

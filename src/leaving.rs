@@ -13,7 +13,7 @@ use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::
 
 /// A question to the store, which is asked when somebody first waits for the answer. If nobody waits for it any more and
 /// it is a place in a queue, that is given back.
-pub(super) struct Asking<St: Store> {
+pub(crate) struct Asking<St: Store> {
     stage: Stage<St>,
     /// Where a place in a queue is given back, if it is about one.
     queue: Option<St>,
@@ -26,12 +26,12 @@ enum Stage<St: Store> {
 }
 
 impl<St: Store> Asking<St> {
-    pub(super) fn new(charges: Charges, queue: Option<St>) -> Self {
+    pub(crate) fn new(charges: Charges, queue: Option<St>) -> Self {
         let stage = Stage::Question(charges);
         Self { stage, queue }
     }
 
-    pub(super) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
+    pub(crate) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
         if let Stage::Question(charges) = &mut self.stage {
             let charges = std::mem::take(charges);
             self.stage = Stage::Answer(store.apply(Operation::Acquire(charges)));
@@ -59,19 +59,19 @@ impl<St: Store> Drop for Asking<St> {
 }
 
 /// A place in a queue, which is given back unless it is taken.
-pub(super) struct Place<St: Store> {
+pub(crate) struct Place<St: Store> {
     store: St,
     receipt: Option<Receipt>,
 }
 
 impl<St: Store> Place<St> {
-    pub(super) fn new(store: St, receipt: Receipt) -> Self {
+    pub(crate) fn new(store: St, receipt: Receipt) -> Self {
         let receipt = Some(receipt);
         Self { store, receipt }
     }
 
     /// Its request is served.
-    pub(super) fn take(mut self) {
+    pub(crate) fn take(mut self) {
         self.receipt = None;
     }
 }

@@ -22,6 +22,8 @@ pub struct Charge {
     pub(crate) cost: Cost,
     pub(crate) shadow: bool,
     pub(crate) listed: bool,
+    /// Whether it may yet be corrected, or given back, by what comes of the request.
+    pub(crate) provisional: bool,
 }
 
 impl Charge {
@@ -33,6 +35,7 @@ impl Charge {
             cost: 1,
             shadow: false,
             listed: true,
+            provisional: false,
         }
     }
 
@@ -89,10 +92,9 @@ impl Charges {
         Ok(())
     }
 
-    /// Some of those that there were.
-    #[cfg(feature = "redis")]
-    pub(crate) fn apart(charges: Vec<Charge>) -> Self {
-        Self(charges.into())
+    /// Some of those that there were, which have been told apart before.
+    pub(crate) fn apart(charges: impl IntoIterator<Item = Charge>) -> Self {
+        Self(charges.into_iter().collect())
     }
 
     /// How many tiers there are.

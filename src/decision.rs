@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use crate::{
     algorithm::Mark,
-    charge::Charge,
+    charge::{Charge, Charges},
+    key::Key,
     limit::Limit,
     receipt::{Charged, Receipt},
     time::Micros,
@@ -55,6 +56,11 @@ impl Tier {
         &self.charge.limit
     }
 
+    /// Whom the request was counted for.
+    pub fn key(&self) -> &Key {
+        &self.charge.key
+    }
+
     /// Whether it is only evaluated, and neither refuses nor delays.
     pub fn is_shadow(&self) -> bool {
         self.charge.shadow
@@ -63,6 +69,11 @@ impl Tier {
     /// Whether clients are told of it. A shadow is never listed.
     pub fn is_listed(&self) -> bool {
         self.charge.listed && !self.charge.shadow
+    }
+
+    /// Whether it is the reason why the request has to wait for so long.
+    pub(crate) fn is_spent_for(&self, retry_after: Duration) -> bool {
+        !self.is_shadow() && self.verdict.retry_after() == Some(retry_after)
     }
 
     /// Whether it is no reason to refuse the request.
@@ -172,6 +183,16 @@ impl Decision {
         self.by == By::Fallback
     }
 
+    /// Whether one of the charges may yet be corrected, or given back, by what comes of the request.
+    pub(crate) fn is_provisional(&self) -> bool {
+        self.tiers.iter().any(|tier| tier.charge.provisional)
+    }
+
+    /// What was to be charged.
+    pub(crate) fn charges(&self) -> Charges {
+        Charges::apart(self.tiers.iter().map(|tier| tier.charge.clone()))
+    }
+
     /// A verdict per tier, shadows included.
     pub fn tiers(&self) -> &[Tier] {
         &self.tiers
@@ -180,6 +201,26 @@ impl Decision {
     /// The store's time when it decided, in microseconds since the Unix epoch.
     pub fn now(&self) -> Micros {
         self.now
+    }
+
+    /// Tells what has come of some tiers since, where charges were corrected.
+    pub(crate) fn follow(&mut self, corrected: &Self) {
+        self.now = corrected.now;
+        for told in &corrected.tiers {
+            let tiers = self.tiers.iter_mut();
+            let same = tiers.filter(|tier| tier.charge.counts_as(&told.charge));
+            same.for_each(|tier| tier.verdict = told.verdict);
+        }
+    }
+
+    /// Takes a receipt back that has not been used.
+    pub(crate) fn put_back(&mut self, receipt: Receipt) {
+        for Charged { charge, mark, .. } in receipt.into_charged() {
+            let mut tiers = self.tiers.iter_mut();
+            if let Some(tier) = tiers.find(|tier| tier.charge.counts_as(&charge)) {
+                tier.mark = Some(mark);
+            }
+        }
     }
 
     /// The receipt of what was charged, for a refund or a settle. There is one, and it is handed out once: a decision that

@@ -1,7 +1,8 @@
-//! Clients that leave before they are served.
+//! Clients that leave before they are answered.
 //!
-//! A charge stays when its request is dropped, with one exception: a place in a queue, which would be kept free for
-//! nobody. It is given back, and so is what the other tiers took for that request.
+//! A charge stays when its request is dropped, with one exception: what somebody waited for before they could be served,
+//! a place in a queue or their turn in a line. It would be kept free for nobody, so it is given back, and so is what the
+//! other tiers took for that request.
 
 use std::{
     future::Future,
@@ -12,11 +13,11 @@ use std::{
 use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
 
 /// A question to the store, which is asked when somebody first waits for the answer. If nobody waits for it any more and
-/// it is a place in a queue, that is given back.
+/// it is about something to wait for, that is given back.
 pub(crate) struct Asking<St: Store> {
     stage: Stage<St>,
-    /// Where a place in a queue is given back, if it is about one.
-    queue: Option<St>,
+    /// Where what was taken for nobody is given back, if it is.
+    give_back: Option<St>,
 }
 
 enum Stage<St: Store> {
@@ -26,9 +27,9 @@ enum Stage<St: Store> {
 }
 
 impl<St: Store> Asking<St> {
-    pub(crate) fn new(charges: Charges, queue: Option<St>) -> Self {
+    pub(crate) fn new(charges: Charges, give_back: Option<St>) -> Self {
         let stage = Stage::Question(charges);
-        Self { stage, queue }
+        Self { stage, give_back }
     }
 
     pub(crate) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
@@ -47,7 +48,7 @@ impl<St: Store> Asking<St> {
 
 impl<St: Store> Drop for Asking<St> {
     fn drop(&mut self) {
-        if let Some(store) = self.queue.take()
+        if let Some(store) = self.give_back.take()
             && let Stage::Answer(answer) = std::mem::replace(&mut self.stage, Stage::Done)
         {
             finish(async move {
@@ -70,9 +71,9 @@ impl<St: Store> Place<St> {
         Self { store, receipt }
     }
 
-    /// Its request is served.
-    pub(crate) fn take(mut self) {
-        self.receipt = None;
+    /// Its request is served: the receipt, for what comes of that.
+    pub(crate) fn take(mut self) -> Option<Receipt> {
+        self.receipt.take()
     }
 }
 
@@ -81,6 +82,33 @@ impl<St: Store> Drop for Place<St> {
         if let Some(receipt) = self.receipt.take() {
             let refunded = self.store.apply(Operation::Refund(receipt));
             finish(async move { drop(refunded.await) });
+        }
+    }
+}
+
+/// A charge that is being corrected, which is seen through if nobody waits for it any more.
+pub(crate) struct Correcting<St: Store>(Option<St::Future>);
+
+impl<St: Store> Correcting<St> {
+    pub(crate) fn new(store: &St, receipt: Receipt) -> Self {
+        Self(Some(store.apply(Operation::Settle(receipt))))
+    }
+
+    /// What is left now, if the store can tell. A charge that it cannot correct stays as it is.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Decision>> {
+        let Some(settled) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let settled = ready!(Pin::new(settled).poll(context));
+        self.0 = None;
+        Poll::Ready(settled.ok())
+    }
+}
+
+impl<St: Store> Drop for Correcting<St> {
+    fn drop(&mut self) {
+        if let Some(settled) = self.0.take() {
+            finish(async move { drop(settled.await) });
         }
     }
 }

@@ -80,6 +80,7 @@ mod key;
 mod layer;
 mod leaving;
 mod limit;
+mod limiter;
 mod operation;
 pub mod policy;
 mod quota;
@@ -89,9 +90,8 @@ mod service;
 mod store;
 mod time;
 mod verdict;
+mod waiting;
 
-#[cfg(feature = "axum")]
-pub use self::extract::Route;
 #[cfg(feature = "redis")]
 pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{
@@ -99,11 +99,15 @@ pub use self::{
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
     decision::{Decision, Tier},
-    extract::{ApiKey, ClientIp, FromExtension, Global, Header, HttpMethod, KeyError, KeyExtractor, Or},
+    extract::{
+        ApiKey, ClientIp, ContentLength, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
+        KeyExtractor, Matcher, Or,
+    },
     invalid::Invalid,
     key::Key,
     layer::RateLimitLayer,
     limit::Limit,
+    limiter::Limiter,
     operation::Operation,
     quota::{Cost, Quota},
     receipt::Receipt,
@@ -113,6 +117,8 @@ pub use self::{
     time::{END_OF_TIME, Micros},
     verdict::{Outcome, Verdict},
 };
+#[cfg(feature = "axum")]
+pub use self::{extract::Route, policy::Sent};
 /// redis-rs, in the version whose types [`RedisStoreBuilder::connection_info`] takes.
 #[cfg(feature = "redis")]
 pub use deadpool_redis::redis;

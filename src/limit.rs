@@ -56,6 +56,19 @@ impl Limit {
         })))
     }
 
+    /// A rule beside others that are charged together, unless its name will not do or is one of theirs.
+    pub(crate) fn another<'a>(
+        others: impl IntoIterator<Item = &'a Self>,
+        name: &str,
+        algorithm: impl Algorithm,
+    ) -> Result<Self, Invalid> {
+        if others.into_iter().any(|other| other.name() == name) {
+            let must = "differ from the names of the other tiers";
+            return Err(Invalid::new("name", format_args!("{name:?}"), must));
+        }
+        Self::try_new(name, algorithm)
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name

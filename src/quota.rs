@@ -10,6 +10,11 @@ use crate::{
 /// What a request takes from a limit: 1 unless the caller says otherwise. 0 asks without spending.
 pub type Cost = u32;
 
+/// What a caller says of a cost, as far as limits can count.
+pub(crate) fn bounded(cost: u64) -> Cost {
+    cost.try_into().unwrap_or(Cost::MAX)
+}
+
 /// The longest window, and the longest wait: ten years of 365 days.
 pub(crate) const LONGEST: Micros = 10 * 365 * 24 * 60 * 60 * 1_000_000;
 

@@ -50,6 +50,10 @@ impl Charged {
         let to = charge.cost;
         Self { charge, mark, to }
     }
+
+    fn is_under(&self, limit: &str) -> bool {
+        self.charge.limit.name() == limit
+    }
 }
 
 impl Receipt {
@@ -69,7 +73,6 @@ impl Receipt {
         Self { charged, from_fallback }
     }
 
-    #[cfg(feature = "redis")]
     pub(crate) fn into_charged(self) -> impl Iterator<Item = Charged> {
         self.charged.into_iter()
     }
@@ -98,12 +101,28 @@ impl Receipt {
 
     /// With the true cost of the request for the tiers of this limit, where tiers count different things.
     pub fn settled_for(mut self, limit: &str, cost: Cost) -> Self {
-        let tiers = self
-            .charged
-            .iter_mut()
-            .filter(|charged| charged.charge.limit.name() == limit);
-        tiers.for_each(|charged| charged.to = cost);
+        self.settle_for(limit, cost);
         self
+    }
+
+    pub(crate) fn settle_for(&mut self, limit: &str, cost: Cost) {
+        let tiers = self.charged.iter_mut().filter(|charged| charged.is_under(limit));
+        tiers.for_each(|charged| charged.to = cost);
+    }
+
+    /// The part of the tiers of this limit, which this receipt is then no longer about.
+    #[cfg(feature = "axum")]
+    pub(crate) fn take(&mut self, limit: &str) -> Option<Self> {
+        let charged = std::mem::take(&mut self.charged).into_iter();
+        let (taken, left): (Vec<_>, _) = charged.partition(|charged| charged.is_under(limit));
+        self.charged = left.into();
+        Self::new(taken, self.from_fallback)
+    }
+
+    /// The part that has been told another cost than what was charged.
+    pub(crate) fn corrected(mut self) -> Option<Self> {
+        self.charged.retain(|charged| charged.to != charged.charge.cost);
+        (!self.charged.is_empty()).then_some(self)
     }
 
     /// Gives back under a newer version of a limit, where one was put in force since the charge.

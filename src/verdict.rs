@@ -72,6 +72,21 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// What it comes to after so long, if nothing has happened since. A wait is not over before somebody has asked again.
+    pub(crate) fn after(self, gone: Micros) -> Self {
+        let outcome = match self.outcome {
+            Outcome::Limited { retry_after } => Outcome::Limited {
+                retry_after: retry_after.saturating_sub(gone).max(1),
+            },
+            outcome => outcome,
+        };
+        Self {
+            outcome,
+            reset_after: self.reset_after.saturating_sub(gone),
+            ..self
+        }
+    }
+
     /// Whether the request passes.
     pub const fn outcome(&self) -> Outcome {
         self.outcome

@@ -1,4 +1,4 @@
-//! Whom a request is counted for.
+//! What is read from a request: whom it is counted for, what it costs, and whether it is meant at all.
 //!
 //! A [`KeyExtractor`] looks at a request and names a [`Key`]. Choose by what a client cannot make up: whoever can choose
 //! their key can choose a fresh limit, or use up another's.
@@ -31,11 +31,16 @@
 //! assert_eq!(all_but_health_checks.extract(&Request::get("/healthz").body(())?)?, None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A [`CostExtractor`] says what a request costs, where that is not 1: a closure, or [`ContentLength`]. A [`Matcher`] says which
+//! requests are exempt or denied: a closure, a method, or [a network](ClientIp::within).
 
 mod closure;
+mod cost;
 mod error;
 mod global;
 mod http;
+mod matcher;
 mod or;
 mod tuple;
 
@@ -44,9 +49,11 @@ pub use self::http::Route;
 pub(crate) use self::http::header_name;
 pub use self::{
     closure::IntoKey,
+    cost::{CostExtractor, IntoCost},
     error::KeyError,
     global::Global,
-    http::{ApiKey, ClientIp, FromExtension, Header, HttpMethod},
+    http::{ApiKey, ClientIp, ContentLength, FromExtension, Header, HttpMethod, Within},
+    matcher::Matcher,
     or::Or,
 };
 use crate::key::Key;

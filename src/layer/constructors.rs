@@ -35,6 +35,7 @@ impl<A: Algorithm, K, St: Store> RateLimitLayer<A, K, St> {
             store,
             respond: HttpAnswers::new(),
             on_failure: OnFailure::default(),
+            patience: None,
         })
     }
 }

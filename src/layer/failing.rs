@@ -49,6 +49,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
             store: Fallback::new(self.store, memory),
             respond: self.respond,
             on_failure: self.on_failure,
+            patience: self.patience,
         }
     }
 }

@@ -2,7 +2,10 @@
 
 mod constructors;
 mod failing;
+mod outcomes;
+mod screening;
 mod tiers;
+mod waiting;
 
 use std::{fmt, marker::PhantomData, sync::atomic::AtomicBool};
 
@@ -13,6 +16,7 @@ use crate::{
     policy::PerKey,
     respond::HttpAnswers,
     service::{Gate, OnFailure, RateLimit},
+    waiting::Patience,
 };
 
 /// Limits the rate of requests to the service it wraps.
@@ -64,6 +68,7 @@ pub struct RateLimitLayer<A, K, St, R = HttpAnswers, P = ()> {
     store: St,
     respond: R,
     on_failure: OnFailure,
+    patience: Option<Patience>,
 }
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
@@ -103,6 +108,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
             store: self.store,
             respond: respond(self.respond),
             on_failure: self.on_failure,
+            patience: self.patience,
         }
     }
 }
@@ -123,6 +129,7 @@ where
             store: layer.store,
             respond: layer.respond,
             on_failure: layer.on_failure,
+            patience: layer.patience,
             misconfigured: AtomicBool::new(false),
         };
         RateLimit::new(inner, gate)
@@ -139,6 +146,7 @@ impl<A, K: Clone, St: Clone, R: Clone, P: Clone> Clone for RateLimitLayer<A, K, 
             store: self.store.clone(),
             respond: self.respond.clone(),
             on_failure: self.on_failure,
+            patience: self.patience.clone(),
         }
     }
 }

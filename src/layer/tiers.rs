@@ -5,7 +5,7 @@ use crate::{
     algorithm::Algorithm,
     invalid::{self, Invalid},
     limit::Limit,
-    policy::{PerKey, QuotaBy, Unlisted},
+    policy::{CostBy, PerKey, QuotaBy, Shadow, Unlisted},
     quota::Quota,
 };
 
@@ -27,11 +27,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
         algorithm: impl Algorithm,
         key: L,
     ) -> Result<RateLimitLayer<A, K, St, R, (P, PerKey<L>)>, Invalid> {
-        if self.tiers.iter().any(|tier| tier.name() == name) {
-            let must = "differ from the names of the layer's other tiers";
-            return Err(Invalid::new("name", format_args!("{name:?}"), must));
-        }
-        let limit = Limit::try_new(name, algorithm)?;
+        let limit = Limit::another(&self.tiers, name, algorithm)?;
         self.tiers.push(limit.clone());
         Ok(self.then(PerKey::new(limit, key)))
     }
@@ -92,6 +88,48 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Does not tell clients of the tier before it: a global tier tells outsiders how busy the service is.
     pub fn unlisted(self) -> RateLimitLayer<A, K, St, R, (P, Unlisted)> {
         let step = Unlisted::new(self.last().name());
+        self.then(step)
+    }
+
+    /// Watches the tier before it without acting on it: it is evaluated and reported, and neither refuses nor delays. So a limit
+    /// can be tried out on live traffic.
+    ///
+    /// A request that a shadow would have refused is logged (`tracing`, at debug level), and the
+    /// [`Decision`](crate::Decision) that handlers are given has its verdict; clients are not told of it. It is charged only when
+    /// it admits and the whole request does. A request that lacks the key of a shadow passes, too.
+    ///
+    /// ```
+    /// use tollgate::{ClientIp, Header, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+    ///
+    /// let layer = RateLimitLayer::token_bucket("client", Quota::per_minute(100), ClientIp::peer(), MemoryStore::new())
+    ///     .tier("tenant", TokenBucket::new(Quota::per_minute(1000)), Header::new("x-tenant"))
+    ///     .shadow(); // until we know whom it would hit
+    /// # let _: axum::Router = axum::Router::new().layer(layer);
+    /// ```
+    pub fn shadow(self) -> RateLimitLayer<A, K, St, R, (P, Shadow)> {
+        let step = Shadow::new(self.last().name());
+        self.then(step)
+    }
+
+    /// What a request costs the tier before it, where that is not 1: a closure, or a
+    /// [`CostExtractor`](crate::CostExtractor).
+    ///
+    /// What costs 0 is charged nothing. What costs more than the tier ever holds is refused for good: 429 without
+    /// `Retry-After`.
+    ///
+    /// ```
+    /// use axum::extract::Request;
+    /// use tollgate::{ContentLength, Header, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+    ///
+    /// let user = Header::new("x-user-id");
+    /// let layer = RateLimitLayer::token_bucket("user", Quota::per_minute(100), user.clone(), MemoryStore::new())
+    ///     .cost(|request: &Request| if request.method().is_safe() { 1 } else { 10 })
+    ///     .tier("uploads", TokenBucket::new(Quota::per_minute(10_000_000)), user)
+    ///     .cost(ContentLength::or(100_000));
+    /// # let _: axum::Router = axum::Router::new().layer(layer);
+    /// ```
+    pub fn cost<C>(self, cost: C) -> RateLimitLayer<A, K, St, R, (P, CostBy<C>)> {
+        let step = CostBy::new(self.last().name(), cost);
         self.then(step)
     }
 }

@@ -13,8 +13,30 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Bill {
     charges: Charges,
+    standing: Standing,
+    /// Why nobody knows how the request stands.
+    unscreened: Option<KeyError>,
     /// The tiers that do not know whom to count, and why. It is nearly always empty.
     unknown: Vec<(Limit, KeyError)>,
+}
+
+/// How a request stands, the strongest word last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// It is counted, as most are.
+    #[default]
+    Counted,
+    /// It is not counted, and passes.
+    Exempt,
+    /// It is not counted, and does not pass.
+    Denied,
+}
+
+/// Why a bill is not made out.
+#[derive(Debug)]
+pub(crate) enum Unbilled {
+    Denied,
+    Key(KeyError),
 }
 
 impl Bill {
@@ -34,11 +56,40 @@ impl Bill {
         self.charges.named_mut(name)
     }
 
+    /// The limit of this name is only watched: it refuses nobody, nor does it matter if it cannot count somebody.
+    pub(super) fn shadow(&mut self, name: &str) {
+        if let Some(charge) = self.tier(name) {
+            charge.shadow = true;
+        }
+        self.unknown.retain(|(limit, _)| limit.name() != name);
+    }
+
+    /// The charge under the limit of this name may be corrected once there is a response.
+    pub(super) fn expect_correction(&mut self, name: &str) {
+        if let Some(charge) = self.tier(name) {
+            charge.provisional = true;
+        }
+    }
+
+    /// How the request stands, if nobody has used a stronger word.
+    pub(super) fn stands(&mut self, standing: Result<Standing, KeyError>) {
+        match standing {
+            Ok(standing) => self.standing = self.standing.max(standing),
+            Err(error) => self.unscreened = Some(error),
+        }
+    }
+
     /// What is to be charged in the end.
-    pub(crate) fn due(self) -> Result<Charges, KeyError> {
-        match self.unknown.into_iter().next() {
-            Some((_, error)) => Err(error),
-            None => Ok(self.charges),
+    pub(crate) fn due(self) -> Result<Charges, Unbilled> {
+        let unknown = || self.unknown.into_iter().next();
+        match (self.standing, self.unscreened) {
+            (Standing::Denied, _) => Err(Unbilled::Denied),
+            (_, Some(error)) => Err(Unbilled::Key(error)),
+            (Standing::Exempt, None) => Ok(Charges::new()),
+            (Standing::Counted, None) => match unknown() {
+                Some((_, error)) => Err(Unbilled::Key(error)),
+                None => Ok(self.charges),
+            },
         }
     }
 }

@@ -17,7 +17,7 @@ impl<K> PerKey<K> {
     }
 }
 
-impl<Req, K: KeyExtractor<Req>> Policy<Req> for PerKey<K> {
+impl<Req, Res, K: KeyExtractor<Req>> Policy<Req, Res> for PerKey<K> {
     fn bill(&self, request: &Req, bill: &mut Bill) {
         match self.key.extract(request) {
             Ok(Some(key)) => bill.charge(Charge::new(self.limit.clone(), key)),

@@ -52,7 +52,7 @@ impl<F> QuotaBy<F> {
     }
 }
 
-impl<Req, F, Q> Policy<Req> for QuotaBy<F>
+impl<Req, Res, F, Q> Policy<Req, Res> for QuotaBy<F>
 where
     F: Fn(&Req) -> Q,
     Q: Into<Option<Quota>>,

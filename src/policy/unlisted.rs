@@ -15,7 +15,7 @@ impl Unlisted {
     }
 }
 
-impl<Req> Policy<Req> for Unlisted {
+impl<Req, Res> Policy<Req, Res> for Unlisted {
     fn bill(&self, _: &Req, bill: &mut Bill) {
         if let Some(charge) = bill.tier(&self.tier) {
             charge.listed = false;

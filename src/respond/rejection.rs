@@ -14,16 +14,18 @@ pub enum Rejection {
     Unavailable(Arc<dyn error::Error + Send + Sync>),
     /// Nobody knows whom it is counted for.
     Key(KeyError),
+    /// It is on the layer's [deny list](crate::RateLimitLayer::deny).
+    Denied,
 }
 
 impl Rejection {
-    /// When it is worth coming back: never for a request that costs more than its limit ever holds, nor for one that
-    /// lacks its key.
+    /// When it is worth coming back: never for a request that costs more than its limit ever holds, for one that lacks its
+    /// key, or for one that is denied.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Limited(decision) => decision.retry_after(),
             Self::Unavailable(_) => Some(Duration::from_secs(1)),
-            Self::Key(_) => None,
+            Self::Key(_) | Self::Denied => None,
         }
     }
 
@@ -42,6 +44,7 @@ impl fmt::Display for Rejection {
             (Self::Limited(_), None) => f.write_str("This request asks for more than its limit ever allows."),
             (Self::Unavailable(_), _) => f.write_str("The rate limiter cannot be reached. Please retry."),
             (Self::Key(error), _) => error.fmt(f),
+            (Self::Denied, _) => f.write_str("This request is not allowed."),
         }
     }
 }
@@ -49,7 +52,7 @@ impl fmt::Display for Rejection {
 impl error::Error for Rejection {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Self::Limited(_) => None,
+            Self::Limited(_) | Self::Denied => None,
             Self::Unavailable(error) => Some(&**error),
             Self::Key(error) => Some(error),
         }

@@ -1,4 +1,4 @@
-//! A request's way: decided, held if it has to queue, served, and told what was decided.
+//! A request's way: decided, held if it has to wait, served, corrected if its response says so, and told what was decided.
 
 use std::{
     fmt,
@@ -12,14 +12,15 @@ use std::{
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::gate::{Asked, Gate};
+use super::gate::{Asked, Gate, PutOff};
 use crate::{
     clock::Sleep,
     decision::Decision,
-    leaving::{Asking, Place},
+    leaving::{Asking, Correcting, Place},
     policy::Policy,
     respond::{Rejection, Respond},
     store::Store,
+    waiting::Waiting,
 };
 
 pin_project! {
@@ -34,19 +35,22 @@ pin_project! {
         gate: Arc<Gate<P, St, R>>,
         context: Option<R::Context>,
         #[pin]
-        stage: Stage<S, Req, St, S::Future>,
+        stage: Stage<S, Req, St, S::Future, S::Response>,
     }
 }
 
 pin_project! {
     #[project = StageProjection]
-    enum Stage<S, Req, St: Store, F> {
+    enum Stage<S, Req, St: Store, F, Res> {
         Rejected { why: Option<Rejection> },
         // The service is ready.
-        Deciding { asking: Asking<St>, waiting: Option<(S, Req)> },
+        Deciding { asking: Asking<St>, call: Option<(S, Req)> },
+        // The service is not ready any more: others may use what is, while this request waits.
+        Waiting { waiting: Waiting<St>, call: Option<(S, Req)> },
         Held { #[pin] turn: Sleep, admitted: Option<Admitted<S, Req, St>> },
         Readying { admitted: Option<Admitted<S, Req, St>> },
         Serving { #[pin] response: F, decision: Decision },
+        Correcting { correcting: Correcting<St>, served: Option<(Res, Decision)> },
     }
 }
 
@@ -61,7 +65,7 @@ struct Admitted<S, Req, St: Store> {
 impl<S, Req, P, St, R> ResponseFuture<S, Req, P, St, R>
 where
     S: Service<Req> + Clone,
-    P: Policy<Req>,
+    P: Policy<Req, S::Response>,
     St: Store,
     R: Respond<Req, S::Response, S::Error>,
 {
@@ -69,21 +73,20 @@ where
     pub(super) fn new(gate: &Arc<Gate<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
         let context = Some(gate.respond.context(&request));
         let stage = match gate.ask(&request) {
-            Ok(Asked::Admitted(decision)) => {
+            Asked::Answered(Ok(decision)) => {
                 gate.respond.forward(&decision, &mut request);
                 let response = inner.call(request);
                 Stage::Serving { response, decision }
             }
-            Ok(Asked::Waiting(asking)) => {
-                // The clone need not be ready: it is left behind, and the one that is ready goes with the request.
+            // The clone need not be ready: it is left behind, and the one that is ready goes with the request.
+            Asked::Answered(Err(put_off)) => {
                 let clone = inner.clone();
-                let waiting = Some((mem::replace(inner, clone), request));
-                Stage::Deciding { asking, waiting }
+                Stage::put_off(put_off, (mem::replace(inner, clone), request))
             }
-            Err(why) => {
-                // Others may use what is ready.
-                *inner = inner.clone();
-                Stage::Rejected { why: Some(why) }
+            Asked::Asking(asking) => {
+                let clone = inner.clone();
+                let call = Some((mem::replace(inner, clone), request));
+                Stage::Deciding { asking, call }
             }
         };
         let gate = Arc::clone(gate);
@@ -91,9 +94,66 @@ where
     }
 }
 
+impl<S, Req, St> Stage<S, Req, St, S::Future, S::Response>
+where
+    S: Service<Req> + Clone,
+    St: Store,
+{
+    /// Calls a service that is ready.
+    fn serve<P, R>(gate: &Gate<P, St, R>, admitted: Admitted<S, Req, St>) -> Self
+    where
+        R: Respond<Req, S::Response, S::Error>,
+    {
+        let Admitted {
+            mut inner,
+            mut request,
+            mut decision,
+            place,
+        } = admitted;
+        gate.respond.forward(&decision, &mut request);
+        let response = inner.call(request);
+        if let Some(receipt) = place.and_then(Place::take) {
+            decision.put_back(receipt);
+        }
+        Self::Serving { response, decision }
+    }
+
+    /// Lets a request wait, or answers it. Others may use the service that is ready meanwhile.
+    fn put_off(put_off: PutOff<St>, (ready, request): (S, Req)) -> Self {
+        match put_off {
+            PutOff::Waiting(waiting) => {
+                let call = Some((ready.clone(), request));
+                Self::Waiting { waiting, call }
+            }
+            PutOff::Rejected(why) => Self::Rejected { why: Some(why) },
+        }
+    }
+
+    /// Holds a request back until its turn, and then calls a service that need not be ready yet.
+    fn hold(store: &St, (inner, request): (S, Req), mut decision: Decision) -> Self {
+        let delay = decision.delay();
+        let receipt = (!delay.is_zero()).then(|| decision.take_receipt()).flatten();
+        let place = receipt.map(|receipt| Place::new(store.clone(), receipt));
+        let admitted = Some(Admitted {
+            inner,
+            request,
+            decision,
+            place,
+        });
+        match delay.is_zero() {
+            true => Self::Readying { admitted },
+            false => Self::Held {
+                turn: store.clock().sleep(delay),
+                admitted,
+            },
+        }
+    }
+}
+
 impl<S, Req, P, St, R> Future for ResponseFuture<S, Req, P, St, R>
 where
     S: Service<Req> + Clone,
+    P: Policy<Req, S::Response>,
     St: Store,
     R: Respond<Req, S::Response, S::Error>,
 {
@@ -101,75 +161,68 @@ where
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let gate = &*this.gate;
+        let gate = &**this.gate;
         loop {
-            let admitted = match this.stage.as_mut().project() {
+            let next = match this.stage.as_mut().project() {
                 StageProjection::Serving { response, decision } => {
                     let mut response = ready!(response.poll(context))?;
-                    let context = this.context.take().expect(POLLED_AGAIN);
-                    gate.respond.admit(context, decision, &mut response);
+                    let Some(correcting) = gate.correct(&mut response, decision) else {
+                        let context = this.context.take().expect(POLLED_AGAIN);
+                        gate.respond.admit(context, decision, &mut response);
+                        return Poll::Ready(Ok(response));
+                    };
+                    let served = Some((response, decision.clone()));
+                    Stage::Correcting { correcting, served }
+                }
+                StageProjection::Correcting { correcting, served } => {
+                    let corrected = ready!(correcting.poll(context));
+                    let (context, served) = this.context.take().zip(served.take()).expect(POLLED_AGAIN);
+                    let (mut response, mut decision) = served;
+                    corrected.iter().for_each(|corrected| decision.follow(corrected));
+                    gate.respond.admit(context, &decision, &mut response);
                     return Poll::Ready(Ok(response));
                 }
                 StageProjection::Rejected { why } => {
                     let (context, why) = this.context.take().zip(why.take()).expect(POLLED_AGAIN);
                     return Poll::Ready(gate.respond.reject(context, why));
                 }
-                StageProjection::Deciding { asking, waiting } => {
+                StageProjection::Deciding { asking, call } => {
                     let answer = ready!(asking.poll(&gate.store, context));
-                    let (inner, request) = waiting.take().expect(POLLED_AGAIN);
-                    let mut decision = match gate.weigh(answer) {
-                        Ok(decision) => decision,
-                        Err(why) => {
-                            this.stage.set(Stage::Rejected { why: Some(why) });
-                            continue;
+                    let (inner, request) = call.take().expect(POLLED_AGAIN);
+                    match gate.weigh(answer) {
+                        Ok(decision) if decision.delay().is_zero() => {
+                            let place = None;
+                            let admitted = Admitted {
+                                inner,
+                                request,
+                                decision,
+                                place,
+                            };
+                            Stage::serve(gate, admitted)
                         }
-                    };
-                    if decision.delay().is_zero() {
-                        let place = None;
-                        Admitted {
-                            inner,
-                            request,
-                            decision,
-                            place,
-                        }
-                    } else {
-                        let receipt = decision.take_receipt();
-                        let place = receipt.map(|receipt| Place::new(gate.store.clone(), receipt));
-                        let turn = gate.store.clock().sleep(decision.delay());
-                        // Others may use what is ready while this request waits for its turn.
-                        let inner = inner.clone();
-                        let admitted = Some(Admitted {
-                            inner,
-                            request,
-                            decision,
-                            place,
-                        });
-                        this.stage.set(Stage::Held { turn, admitted });
-                        continue;
+                        Ok(decision) => Stage::hold(&gate.store, (inner.clone(), request), decision),
+                        Err(put_off) => Stage::put_off(put_off, (inner, request)),
+                    }
+                }
+                StageProjection::Waiting { waiting, call } => {
+                    let answer = ready!(waiting.as_mut().poll(context));
+                    match gate.judge(answer) {
+                        Ok(decision) => Stage::hold(&gate.store, call.take().expect(POLLED_AGAIN), decision),
+                        Err(why) => Stage::Rejected { why: Some(why) },
                     }
                 }
                 StageProjection::Held { turn, admitted } => {
                     ready!(turn.poll(context));
                     let admitted = admitted.take();
-                    this.stage.set(Stage::Readying { admitted });
-                    continue;
+                    Stage::Readying { admitted }
                 }
                 StageProjection::Readying { admitted } => {
                     let Admitted { inner, .. } = admitted.as_mut().expect(POLLED_AGAIN);
                     ready!(inner.poll_ready(context))?;
-                    admitted.take().expect(POLLED_AGAIN)
+                    Stage::serve(gate, admitted.take().expect(POLLED_AGAIN))
                 }
             };
-            let Admitted {
-                mut inner,
-                mut request,
-                decision,
-                place,
-            } = admitted;
-            gate.respond.forward(&decision, &mut request);
-            let response = inner.call(request);
-            place.into_iter().for_each(Place::take);
-            this.stage.set(Stage::Serving { response, decision });
+            this.stage.set(next);
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
-    decision::Decision,
+    decision::{Decision, Tier},
     extract::KeyError,
-    leaving::Asking,
-    policy::{Bill, Policy},
+    leaving::{Asking, Correcting},
+    policy::{Bill, Correction, Policy, SettleLater, Unbilled},
     respond::Rejection,
     store::Store,
+    waiting::{Patience, Waiting},
 };
 
 pub(crate) struct Gate<P, St, R> {
@@ -16,6 +17,8 @@ pub(crate) struct Gate<P, St, R> {
     pub(crate) store: St,
     pub(crate) respond: R,
     pub(crate) on_failure: OnFailure,
+    /// How long requests wait in place of being refused, if they do.
+    pub(crate) patience: Option<Patience>,
     /// Whether it has been said that the service does not provide what requests are counted by.
     pub(crate) misconfigured: AtomicBool,
 }
@@ -30,44 +33,63 @@ pub(crate) enum OnFailure {
 
 /// What is known of a request when it arrives.
 pub(super) enum Asked<St: Store> {
-    Admitted(Decision),
-    Waiting(Asking<St>),
+    Answered(Result<Decision, PutOff<St>>),
+    Asking(Asking<St>),
+}
+
+/// What becomes of a request that cannot be served at once.
+pub(super) enum PutOff<St: Store> {
+    Waiting(Waiting<St>),
+    Rejected(Rejection),
 }
 
 impl<P, St: Store, R> Gate<P, St, R> {
-    /// Asks the store what becomes of a request; nobody has to be asked about one that no tier applies to.
-    pub(super) fn ask<Req>(&self, request: &Req) -> Result<Asked<St>, Rejection>
+    /// What becomes of a request that arrives; nobody has to be asked about one that no tier applies to.
+    pub(super) fn ask<Req, Res>(&self, request: &Req) -> Asked<St>
     where
-        P: Policy<Req>,
+        P: Policy<Req, Res>,
     {
         let mut bill = Bill::default();
         self.policy.bill(request, &mut bill);
-        let charges = bill.due().map_err(|error| {
-            if let KeyError::NotProvided { .. } = error
-                && !self.misconfigured.swap(true, Ordering::Relaxed)
-            {
-                tracing::error!(%error, "requests cannot be counted, and are refused");
-            }
-            Rejection::Key(error)
-        })?;
+        let charges = match bill.due() {
+            Ok(charges) => charges,
+            Err(why) => return Asked::Answered(Err(PutOff::Rejected(self.unbilled(why)))),
+        };
         if charges.is_empty() {
-            return Ok(Asked::Admitted(Decision::exempt(self.store.clock().now())));
+            return Asked::Answered(Ok(Decision::exempt(self.store.clock().now())));
+        }
+        let line = self.patience.as_ref();
+        if let Some(waiting) = line.and_then(|patience| patience.in_line(&self.store, &charges)) {
+            return Asked::Answered(Err(PutOff::Waiting(waiting)));
         }
         // A place in a queue is asked for when somebody waits for it: else it might be for nobody.
         if charges.queue() {
-            return Ok(Asked::Waiting(Asking::new(charges, Some(self.store.clone()))));
+            return Asked::Asking(Asking::new(charges, Some(self.store.clone())));
         }
         match self.store.acquire_now(charges) {
-            Ok(decision) if decision.admits() => Ok(Asked::Admitted(decision)),
-            Ok(decision) => Err(Rejection::Limited(decision.into())),
-            Err(charges) => Ok(Asked::Waiting(Asking::new(charges, None))),
+            Ok(decision) => Asked::Answered(self.weigh(Ok(decision))),
+            Err(charges) => Asked::Asking(Asking::new(charges, None)),
         }
     }
 
+    /// What the store's answer means for a request that may still wait for a better one.
+    pub(super) fn weigh(&self, answer: Result<Decision, St::Error>) -> Result<Decision, PutOff<St>> {
+        self.judge(answer).map_err(|why| match (why, &self.patience) {
+            (Rejection::Limited(refusal), Some(patience)) => match patience.after(&self.store, refusal) {
+                Ok(waiting) => PutOff::Waiting(waiting),
+                Err(refusal) => PutOff::Rejected(Rejection::Limited(refusal)),
+            },
+            (why, _) => PutOff::Rejected(why),
+        })
+    }
+
     /// What the store's answer means: a decision that admits, or a reason not to serve.
-    pub(super) fn weigh(&self, answer: Result<Decision, St::Error>) -> Result<Decision, Rejection> {
+    pub(super) fn judge(&self, answer: Result<Decision, St::Error>) -> Result<Decision, Rejection> {
         match answer {
-            Ok(decision) if decision.admits() => Ok(decision),
+            Ok(decision) if decision.admits() => {
+                decision.tiers().iter().for_each(report_shadow);
+                Ok(decision)
+            }
             Ok(decision) => Err(Rejection::Limited(decision.into())),
             // The store tells its owner what is wrong with it, and once; this is about one request of many.
             Err(error) => {
@@ -79,5 +101,44 @@ impl<P, St: Store, R> Gate<P, St, R> {
                 }
             }
         }
+    }
+
+    /// Corrects what a request was charged by its response, if the policy says so.
+    pub(super) fn correct<Req, Res>(&self, response: &mut Res, decision: &mut Decision) -> Option<Correcting<St>>
+    where
+        P: Policy<Req, Res>,
+    {
+        if !decision.is_provisional() {
+            return None;
+        }
+        let later = || -> SettleLater {
+            let store = self.store.clone();
+            Box::new(move |receipt| drop(Correcting::new(&store, receipt)))
+        };
+        let mut correction = Correction::new(decision.take_receipt()?, &later);
+        self.policy.correct(response, &mut correction);
+        let receipt = correction.due()?;
+        Some(Correcting::new(&self.store, receipt))
+    }
+
+    fn unbilled(&self, why: Unbilled) -> Rejection {
+        let error = match why {
+            Unbilled::Denied => return Rejection::Denied,
+            Unbilled::Key(error) => error,
+        };
+        if let KeyError::NotProvided { .. } = error
+            && !self.misconfigured.swap(true, Ordering::Relaxed)
+        {
+            tracing::error!(%error, "requests cannot be counted, and are refused");
+        }
+        Rejection::Key(error)
+    }
+}
+
+/// A shadow refuses nobody, so whoever tries a limit out has to be told whom it would have refused.
+fn report_shadow(tier: &Tier) {
+    if tier.is_shadow() && !tier.verdict().outcome().admits() {
+        let (limit, key, outcome) = (tier.limit().name(), tier.key(), tier.verdict().outcome());
+        tracing::debug!(limit, %key, %outcome, "a shadow would have refused a request");
     }
 }

@@ -34,7 +34,7 @@ impl<S, P, St, R> RateLimit<S, P, St, R> {
 impl<S, Req, P, St, R> Service<Req> for RateLimit<S, P, St, R>
 where
     S: Service<Req> + Clone,
-    P: Policy<Req>,
+    P: Policy<Req, S::Response>,
     St: Store,
     R: Respond<Req, S::Response, S::Error>,
 {

@@ -1,8 +1,8 @@
 //! The method of a request.
 
-use http::Request;
+use http::{Method, Request};
 
-use super::super::{KeyError, KeyExtractor};
+use super::super::{KeyError, KeyExtractor, Matcher};
 use crate::key::Key;
 
 /// The request's method: `method:GET`. It is of use in a tuple, like `(Header::new("x-user-id"), HttpMethod)`.
@@ -20,5 +20,12 @@ impl<B> KeyExtractor<Request<B>> for HttpMethod {
         let method = request.method().as_str();
         let method = if DEFINED.contains(&method) { method } else { "other" };
         Ok(Some(Key::named("method", method)))
+    }
+}
+
+/// Requests of this method.
+impl<B> Matcher<Request<B>> for Method {
+    fn matches(&self, request: &Request<B>) -> Result<bool, KeyError> {
+        Ok(request.method() == self)
     }
 }

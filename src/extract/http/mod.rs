@@ -1,7 +1,8 @@
-//! Keys from HTTP requests.
+//! Keys, costs and matchers from HTTP requests.
 
 mod api_key;
 mod client_ip;
+mod content_length;
 mod extension;
 mod header;
 mod method;
@@ -11,4 +12,11 @@ mod route;
 pub(crate) use self::header::header_name;
 #[cfg(feature = "axum")]
 pub use self::route::Route;
-pub use self::{api_key::ApiKey, client_ip::ClientIp, extension::FromExtension, header::Header, method::HttpMethod};
+pub use self::{
+    api_key::ApiKey,
+    client_ip::{ClientIp, Within},
+    content_length::ContentLength,
+    extension::FromExtension,
+    header::Header,
+    method::HttpMethod,
+};

@@ -59,6 +59,7 @@ fn json(why: &Rejection) -> AnswerBody {
         Rejection::Unavailable(_) => "rate_limiter_unavailable",
         Rejection::Key(KeyError::Missing { .. }) => "rate_limit_key_missing",
         Rejection::Key(KeyError::NotProvided { .. }) => "rate_limiter_misconfigured",
+        Rejection::Denied => "request_denied",
     };
     let message = Quoted(&why.to_string()).to_string();
     let retry_after = retry_after(why);
@@ -71,7 +72,7 @@ fn problem_details(why: &Rejection) -> AnswerBody {
     let kind = match why {
         Rejection::Limited(_) => format!("{TYPES}quota-exceeded"),
         Rejection::Unavailable(_) => format!("{TYPES}temporary-reduced-capacity"),
-        Rejection::Key(_) => "about:blank".into(),
+        Rejection::Key(_) | Rejection::Denied => "about:blank".into(),
     };
     let (status, detail) = (why.status(), Quoted(&why.to_string()).to_string());
     let title = status.canonical_reason().unwrap_or_default();

@@ -34,7 +34,7 @@ use crate::{
 /// ```
 ///
 /// A request without its key is answered with 400 (what it lacks) or 500 (what the service does not provide); one
-/// that a closed layer could not check, with 503.
+/// that a closed layer could not check, with 503; one on the deny list, with 403.
 ///
 /// Refusals and admitted responses alike carry two families of headers:
 ///
@@ -177,11 +177,12 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
 }
 
 impl Rejection {
-    /// The status of an answer: 429 when limited, 503 when unavailable, and for what has no key 400 or 500.
+    /// The status of an answer: 429 when limited, 503 when unavailable, 403 when denied, and for what has no key 400 or 500.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Denied => StatusCode::FORBIDDEN,
             Self::Key(KeyError::Missing { .. }) => StatusCode::BAD_REQUEST,
             Self::Key(KeyError::NotProvided { .. }) => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -5,17 +5,15 @@
 //! client's. What is left of it, a client may have written.
 
 mod forwarded;
+mod networks;
 mod peer;
 
-use std::{
-    net::{IpAddr, Ipv6Addr},
-    sync::Arc,
-};
+use std::net::{IpAddr, Ipv6Addr};
 
 use http::Request;
-use ipnet::IpNet;
 
-use self::forwarded::ForwardingHeader;
+pub use self::networks::Within;
+use self::{forwarded::ForwardingHeader, networks::Networks};
 use super::super::{KeyError, KeyExtractor};
 use crate::{
     invalid::{self, Invalid},
@@ -51,7 +49,7 @@ pub struct ClientIp {
 #[derive(Clone, Debug)]
 enum Trust {
     Nobody,
-    Networks(Arc<[IpNet]>),
+    Networks(Networks),
     Hops(usize),
 }
 
@@ -74,8 +72,7 @@ impl ClientIp {
 
     /// The client in front of trusted proxies, or an error when one is neither a network nor an address.
     pub fn try_behind<N: AsRef<str>>(proxies: impl IntoIterator<Item = N>) -> Result<Self, Invalid> {
-        let networks = proxies.into_iter().map(|proxy| network(proxy.as_ref()));
-        Ok(Self::trusting(Trust::Networks(networks.collect::<Result<_, _>>()?)))
+        Ok(Self::trusting(Trust::Networks(Networks::parse("proxies", proxies)?)))
     }
 
     /// The client in front of so many proxies, whatever their addresses: with 1, whom the last proxy saw.
@@ -116,6 +113,22 @@ impl ClientIp {
         }
     }
 
+    /// Requests from these networks or single addresses, to [exempt](crate::RateLimitLayer::exempt) or to
+    /// [deny](crate::RateLimitLayer::deny) them.
+    ///
+    /// # Panics
+    /// When one is neither a network nor an address.
+    #[track_caller]
+    pub fn within<N: AsRef<str>>(self, networks: impl IntoIterator<Item = N>) -> Within {
+        invalid::expect(self.try_within(networks))
+    }
+
+    /// Requests from these networks, or an error when one is neither a network nor an address.
+    pub fn try_within<N: AsRef<str>>(self, networks: impl IntoIterator<Item = N>) -> Result<Within, Invalid> {
+        let networks = Networks::parse("networks", networks)?;
+        Ok(Within { client: self, networks })
+    }
+
     fn trusting(trust: Trust) -> Self {
         Self {
             trust,
@@ -132,10 +145,9 @@ impl ClientIp {
             Trust::Nobody | Trust::Hops(0) => peer(),
             Trust::Hops(proxies) => hops().nth(proxies - 1).map_or_else(peer, Ok),
             Trust::Networks(networks) => {
-                let trusted = |address: &IpAddr| networks.iter().any(|network| network.contains(address));
                 let mut client = peer()?;
                 let mut farther = hops();
-                while trusted(&client)
+                while networks.contain(&client)
                     && let Some(hop) = farther.next()
                 {
                     client = hop;
@@ -159,19 +171,4 @@ impl<B> KeyExtractor<Request<B>> for ClientIp {
             }
         }))
     }
-}
-
-/// A network, or the one of a single address. IPv4 in IPv6's clothing is taken for what it is, as clients are.
-fn network(text: &str) -> Result<IpNet, Invalid> {
-    let single = || text.parse::<IpAddr>().map(IpNet::from);
-    let network = text.parse().or_else(|_| single()).map_err(|_| {
-        let must = "be an address or a network, like 10.0.0.0/8 or fd00::/8";
-        Invalid::new("proxies", format_args!("{text:?}"), must)
-    })?;
-    let mapped = network.addr().to_canonical();
-    let bits = network.prefix_len();
-    Ok(match (network, mapped) {
-        (IpNet::V6(_), IpAddr::V4(_)) if bits >= 96 => IpNet::new_assert(mapped, bits - 96),
-        _ => network,
-    })
 }

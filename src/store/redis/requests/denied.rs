@@ -55,13 +55,16 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Of a decision that refuses and promises a time.
+    /// Of a decision that refuses and promises a time. Where charges may be given back, it may be over any moment.
     fn new(decision: &Decision, sent: Instant, received: Instant) -> Option<Self> {
+        if decision.is_provisional() {
+            return None;
+        }
         let retry_after = decision.retry_after()?;
-        let spent = decision.tiers().iter().position(|tier| {
-            let promised = tier.verdict().retry_after();
-            !tier.is_shadow() && promised == Some(retry_after)
-        })?;
+        let spent = decision
+            .tiers()
+            .iter()
+            .position(|tier| tier.is_spent_for(retry_after))?;
         Some(Self {
             decision: decision.clone(),
             spent,
@@ -97,12 +100,7 @@ impl Refusal {
         let gone = now.saturating_duration_since(self.received).as_micros() as Micros;
         let mut tiers = Tiers::new();
         for (charge, said) in charges.into_each().zip(self.decision.tiers()) {
-            let mut verdict = said.verdict();
-            verdict.reset_after = verdict.reset_after.saturating_sub(gone);
-            if let Outcome::Limited { retry_after } = &mut verdict.outcome {
-                *retry_after = retry_after.saturating_sub(gone).max(1);
-            }
-            tiers.push(Tier::new(charge, verdict));
+            tiers.push(Tier::new(charge, said.verdict().after(gone)));
         }
         Decision::new(self.decision.now() + gone, tiers)
     }

@@ -1,0 +1,82 @@
+//! What a request turns out to have cost, by its response.
+
+use std::fmt;
+
+use super::{Bill, Correction, Policy};
+use crate::{extract::IntoCost, quota};
+
+/// Gives a tier's charge back if the response says so.
+#[derive(Clone)]
+pub struct RefundIf<F> {
+    tier: Box<str>,
+    refund: F,
+}
+
+impl<F> RefundIf<F> {
+    /// For the tier of this name.
+    pub(crate) fn new(tier: &str, refund: F) -> Self {
+        let tier = tier.into();
+        Self { tier, refund }
+    }
+}
+
+impl<Req, Res, F: Fn(&Res) -> bool> Policy<Req, Res> for RefundIf<F> {
+    fn bill(&self, _: &Req, bill: &mut Bill) {
+        bill.expect_correction(&self.tier);
+    }
+
+    fn correct(&self, response: &mut Res, correction: &mut Correction<'_>) {
+        if correction.is_about(&self.tier) && (self.refund)(response) {
+            correction.settle(&self.tier, 0);
+        }
+    }
+}
+
+/// Corrects a tier's charge to the cost that the response tells.
+#[derive(Clone)]
+pub struct Settle<F> {
+    tier: Box<str>,
+    cost: F,
+}
+
+impl<F> Settle<F> {
+    /// For the tier of this name.
+    pub(crate) fn new(tier: &str, cost: F) -> Self {
+        let tier = tier.into();
+        Self { tier, cost }
+    }
+}
+
+impl<Req, Res, F, C> Policy<Req, Res> for Settle<F>
+where
+    F: Fn(&Res) -> C,
+    C: IntoCost,
+{
+    fn bill(&self, _: &Req, bill: &mut Bill) {
+        bill.expect_correction(&self.tier);
+    }
+
+    fn correct(&self, response: &mut Res, correction: &mut Correction<'_>) {
+        if correction.is_about(&self.tier)
+            && let Some(cost) = (self.cost)(response).into_cost()
+        {
+            correction.settle(&self.tier, quota::bounded(cost));
+        }
+    }
+}
+
+impl<F> fmt::Debug for RefundIf<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RefundIf")
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Debug for Settle<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settle")
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! What a request turns out to have cost, once its response has been sent.
+
+use std::{
+    fmt, mem,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use axum::body::{Body, Bytes, HttpBody};
+use http::{Extensions, Response, header::CONTENT_LENGTH};
+use http_body::{Frame, SizeHint};
+
+use super::{Bill, Correction, Policy, correction::Settling};
+use crate::extract::IntoCost;
+
+/// Corrects a tier's charge to a cost that is known when the response's body ends.
+#[derive(Clone)]
+pub struct SettleBody<F> {
+    tier: Box<str>,
+    cost: F,
+}
+
+impl<F> SettleBody<F> {
+    /// For the tier of this name.
+    pub(crate) fn new(tier: &str, cost: F) -> Self {
+        let tier = tier.into();
+        Self { tier, cost }
+    }
+}
+
+impl<Req, F, C> Policy<Req, Response<Body>> for SettleBody<F>
+where
+    F: Fn(&Sent) -> C + Clone + Send + 'static,
+    C: IntoCost + 'static,
+{
+    fn bill(&self, _: &Req, bill: &mut Bill) {
+        bill.expect_correction(&self.tier);
+    }
+
+    fn correct(&self, response: &mut Response<Body>, correction: &mut Correction<'_>) {
+        let Some(settling) = correction.later(&self.tier) else {
+            return;
+        };
+        let sent = Sent {
+            bytes: 0,
+            extensions: response.extensions().clone(),
+        };
+        let length = response.headers().get(CONTENT_LENGTH);
+        let metered = Metered {
+            length: length.and_then(|length| length.to_str().ok()?.parse().ok()),
+            body: mem::take(response.body_mut()),
+            sent,
+            ending: Some((settling, self.cost.clone())),
+        };
+        *response.body_mut() = Body::new(metered);
+    }
+}
+
+/// What has been sent of a response when its body ends.
+#[derive(Debug)]
+pub struct Sent {
+    bytes: u64,
+    extensions: Extensions,
+}
+
+impl Sent {
+    /// How many bytes the body had, without the trailers.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What the response had in its extensions. A handler leaves a counter there that its body goes on counting with.
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+}
+
+/// A body that knows how much of it was sent, and settles at its end. One that breaks off leaves the charge as it was.
+struct Metered<F: Fn(&Sent) -> C, C: IntoCost> {
+    body: Body,
+    /// How long it will be, where that has been announced: nobody asks for more then.
+    length: Option<u64>,
+    sent: Sent,
+    ending: Option<(Settling, F)>,
+}
+
+impl<F: Fn(&Sent) -> C, C: IntoCost> Metered<F, C> {
+    fn settle_at_end(&mut self) {
+        if (self.body.is_end_stream() || self.length == Some(self.sent.bytes))
+            && let Some((settling, cost)) = self.ending.take()
+            && let Some(cost) = cost(&self.sent).into_cost()
+        {
+            settling.to(cost);
+        }
+    }
+}
+
+impl<F, C> HttpBody for Metered<F, C>
+where
+    F: Fn(&Sent) -> C,
+    C: IntoCost,
+{
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        match &frame {
+            Some(Ok(frame)) => {
+                self.sent.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+                self.settle_at_end();
+            }
+            Some(Err(_)) => self.ending = None,
+            None => {
+                self.length = Some(self.sent.bytes);
+                self.settle_at_end();
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A closure is called, and never pinned.
+impl<F: Fn(&Sent) -> C, C: IntoCost> Unpin for Metered<F, C> {}
+
+/// A body that is known to have ended is not always asked once more.
+impl<F: Fn(&Sent) -> C, C: IntoCost> Drop for Metered<F, C> {
+    fn drop(&mut self) {
+        self.settle_at_end();
+    }
+}
+
+impl<F> fmt::Debug for SettleBody<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SettleBody")
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
+}

@@ -20,6 +20,7 @@
 //! - [`algorithm`] has the five algorithms; [`extract`] names whom a request is counted for.
 //! - [`HttpAnswers`] says what clients are told; [`AsError`] is for services that are not HTTP.
 //! - [`MemoryStore`] counts in this process, [`RedisStore`] for every process that shares a Redis.
+//! - [`Limiter`] is for calls that you make yourself: messages, jobs, admin pages.
 //!
 //! # How it works
 //!
@@ -27,6 +28,8 @@
 //!
 //! ```text
 //! request --extract--> charges --store--> decision --respond--> 429, or the inner service and headers
+//!                                 ^                                           |
+//!                                 +--------- settle, by the response ---------+
 //! ```
 //!
 //! A [store](Store) keeps state and decides in one atomic step: the memory store calls the functions of [`algorithm`],

@@ -45,7 +45,11 @@ use crate::{
 /// # Tiers
 /// Layers compose as all layers do, each with its own round trip: what an outer one has charged stays charged when an
 /// inner one refuses. The [tiers](Self::tier) of one layer are charged together, all or none, in one round trip.
-/// What follows a tier (its [`quota`](Self::quota), whether it is [`unlisted`](Self::unlisted)) is about that tier.
+///
+/// What follows a tier is about that tier: its [`quota`](Self::quota) and its [`cost`](Self::cost), by request; what is
+/// corrected by the response ([`refund_if`](Self::refund_if), [`settle`](Self::settle), `settle_body`); whether it is
+/// [`unlisted`](Self::unlisted) or a [`shadow`](Self::shadow). Whom the layer [exempts](Self::exempt) and whom it
+/// [denies](Self::deny), and how long requests [wait](Self::wait), is about all of it.
 ///
 /// # Answers
 /// HTTP requests are answered as [`HttpAnswers`] says, and [`respond_with`](Self::respond_with) changes that. Put CORS layers

@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use http::{Extensions, Response, header::CONTENT_LENGTH};
 use http_body::{Frame, SizeHint};
 
-use super::{Bill, Correction, Policy, correction::Settling};
+use super::{Bill, Correction, Policy};
 use crate::extract::IntoCost;
 
 /// Corrects a tier's charge to a cost that is known when the response's body ends.
@@ -31,7 +31,7 @@ impl<F> SettleBody<F> {
 impl<Req, F, C> Policy<Req, Response<Body>> for SettleBody<F>
 where
     F: Fn(&Sent) -> C + Clone + Send + 'static,
-    C: IntoCost + 'static,
+    C: IntoCost,
 {
     fn bill(&self, _: &Req, bill: &mut Bill) {
         bill.expect_correction(&self.tier);
@@ -41,16 +41,21 @@ where
         let Some(settling) = correction.later(&self.tier) else {
             return;
         };
-        let sent = Sent {
-            bytes: 0,
-            extensions: response.extensions().clone(),
+        let cost = self.cost.clone();
+        let settle = move |sent: &Sent| {
+            if let Some(cost) = cost(sent).into_cost() {
+                settling.to(cost);
+            }
         };
         let length = response.headers().get(CONTENT_LENGTH);
         let metered = Metered {
             length: length.and_then(|length| length.to_str().ok()?.parse().ok()),
+            sent: Sent {
+                bytes: 0,
+                extensions: response.extensions().clone(),
+            },
+            settle: Some(Box::new(settle)),
             body: mem::take(response.body_mut()),
-            sent,
-            ending: Some((settling, self.cost.clone())),
         };
         *response.body_mut() = Body::new(metered);
     }
@@ -75,31 +80,29 @@ impl Sent {
     }
 }
 
+/// What is done at the end of a body.
+type AtEnd = Box<dyn FnOnce(&Sent) + Send>;
+
 /// A body that knows how much of it was sent, and settles at its end. One that breaks off leaves the charge as it was.
-struct Metered<F: Fn(&Sent) -> C, C: IntoCost> {
+struct Metered {
     body: Body,
     /// How long it will be, where that has been announced: nobody asks for more then.
     length: Option<u64>,
     sent: Sent,
-    ending: Option<(Settling, F)>,
+    settle: Option<AtEnd>,
 }
 
-impl<F: Fn(&Sent) -> C, C: IntoCost> Metered<F, C> {
+impl Metered {
     fn settle_at_end(&mut self) {
         if (self.body.is_end_stream() || self.length == Some(self.sent.bytes))
-            && let Some((settling, cost)) = self.ending.take()
-            && let Some(cost) = cost(&self.sent).into_cost()
+            && let Some(settle) = self.settle.take()
         {
-            settling.to(cost);
+            settle(&self.sent);
         }
     }
 }
 
-impl<F, C> HttpBody for Metered<F, C>
-where
-    F: Fn(&Sent) -> C,
-    C: IntoCost,
-{
+impl HttpBody for Metered {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -113,7 +116,7 @@ where
                 self.sent.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
                 self.settle_at_end();
             }
-            Some(Err(_)) => self.ending = None,
+            Some(Err(_)) => self.settle = None,
             None => {
                 self.length = Some(self.sent.bytes);
                 self.settle_at_end();
@@ -131,11 +134,8 @@ where
     }
 }
 
-/// A closure is called, and never pinned.
-impl<F: Fn(&Sent) -> C, C: IntoCost> Unpin for Metered<F, C> {}
-
 /// A body that is known to have ended is not always asked once more.
-impl<F: Fn(&Sent) -> C, C: IntoCost> Drop for Metered<F, C> {
+impl Drop for Metered {
     fn drop(&mut self) {
         self.settle_at_end();
     }

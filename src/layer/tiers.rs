@@ -115,7 +115,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// [`CostExtractor`](crate::CostExtractor).
     ///
     /// What costs 0 is charged nothing. What costs more than the tier ever holds is refused for good: 429 without
-    /// `Retry-After`.
+    /// `Retry-After`. Where the cost is in the body, as the size of a batch is, an outer layer reads it and leaves it in the
+    /// request's extensions, as with a [quota](Self::quota) that is looked up; or it is [settled](Self::settle) afterwards.
     ///
     /// ```
     /// use axum::extract::Request;

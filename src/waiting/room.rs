@@ -212,3 +212,54 @@ impl Hash for Spot {
         (self.limit.shape_hash(), &self.key).hash(state);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{algorithm::TokenBucket, quota::Quota};
+
+    fn charges(user: &str) -> Charges {
+        let limit = Limit::new("user", TokenBucket::new(Quota::per_second(1)));
+        Charge::new(limit, Key::named("user", user)).into()
+    }
+
+    fn spot(user: &str) -> Spot {
+        Spot::of(&charges(user).as_slice()[0])
+    }
+
+    #[test]
+    fn a_line_is_there_for_as_long_as_somebody_waits() {
+        let room = Arc::new(WaitingRoom::new(2));
+        assert!(room.line_for(&charges("ann")).is_none());
+        let first = room.join(spot("ann"), 0).ok().unwrap();
+        let second = room.join(spot("ann"), 0).ok().unwrap();
+        assert!(first.is_first() && !second.is_first());
+        assert!(room.join(spot("ann"), 0).is_err());
+        assert!(room.join(spot("bob"), 0).is_ok_and(|ticket| ticket.is_first()));
+        drop(first);
+        assert_eq!(room.line_for(&charges("ann")), Some(spot("ann")));
+        // Whoever comes now is behind the second.
+        assert!(room.join(spot("ann"), 0).is_ok_and(|ticket| !ticket.is_first()));
+        drop(second);
+        assert!(room.line_for(&charges("ann")).is_none());
+        assert!(room.lines().is_empty());
+    }
+
+    #[test]
+    fn whoever_would_wait_in_vain_is_told_so_at_once() {
+        let room = Arc::new(WaitingRoom::new(2));
+        let head = room.join(spot("ann"), 0).ok().unwrap();
+        let (retry_after, charge) = (1_000, charges("ann").into_one().unwrap());
+        let verdict = crate::verdict::Verdict {
+            outcome: crate::verdict::Outcome::Limited { retry_after },
+            remaining: 0,
+            reset_after: 5_000,
+        };
+        head.tell(&Decision::of_one(7_000_000, Tier::new(charge, verdict)), 50);
+        assert!(room.join(spot("ann"), 1_049).is_err());
+        assert!(room.join(spot("ann"), 1_050).is_ok());
+        let told = room.refusal(&spot("ann"), &charges("ann"), 450).unwrap();
+        assert_eq!((told.now(), told.retry_after().unwrap().as_micros()), (7_000_400, 600));
+        assert!(room.refusal(&spot("ann"), &charges("bob"), 450).is_none());
+    }
+}

@@ -111,7 +111,6 @@ impl Receipt {
     }
 
     /// The part of the tiers of this limit, which this receipt is then no longer about.
-    #[cfg(feature = "axum")]
     pub(crate) fn take(&mut self, limit: &str) -> Option<Self> {
         let charged = std::mem::take(&mut self.charged).into_iter();
         let (taken, left): (Vec<_>, _) = charged.partition(|charged| charged.is_under(limit));

@@ -1,4 +1,8 @@
 //! What the steps of a policy correct once there is a response.
+#![cfg_attr(
+    not(feature = "axum"),
+    allow(dead_code, reason = "only bodies are settled later, and only axum's")
+)]
 
 use std::fmt;
 
@@ -32,7 +36,6 @@ impl<'a> Correction<'a> {
     }
 
     /// Leaves the charge of this tier to somebody who will know the cost later.
-    #[cfg(feature = "axum")]
     pub(super) fn later(&mut self, tier: &str) -> Option<Settling> {
         let receipt = self.receipt.take(tier)?;
         let settle = (self.later)();
@@ -46,13 +49,11 @@ impl<'a> Correction<'a> {
 }
 
 /// A charge that is settled when its cost is known. Dropped, it stays as it is.
-#[cfg(feature = "axum")]
 pub(super) struct Settling {
     receipt: Receipt,
     settle: SettleLater,
 }
 
-#[cfg(feature = "axum")]
 impl Settling {
     pub(super) fn to(self, cost: u64) {
         (self.settle)(self.receipt.settled(quota::bounded(cost)));

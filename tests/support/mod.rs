@@ -3,7 +3,11 @@
 
 #[cfg(feature = "redis")]
 pub mod cluster;
+#[cfg(feature = "redis")]
+pub mod each_store;
 pub mod folder;
+#[cfg(feature = "redis")]
+pub mod http;
 pub mod leaks;
 pub mod log;
 pub mod memory;

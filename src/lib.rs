@@ -18,7 +18,7 @@
 //!
 //! - [`RateLimitLayer`] is what you write: an algorithm, a quota, whom to count, and a store.
 //! - [`algorithm`] has the five algorithms; [`extract`] names whom a request is counted for.
-//! - [`HttpAnswers`] says what clients are told; [`AsError`] is for services that are not HTTP.
+//! - [`HttpAnswers`] says what clients are told, over gRPC too; [`AsError`] is for services that are not HTTP.
 //! - [`MemoryStore`] counts in this process, [`RedisStore`] for every process that shares a Redis.
 //! - [`Limiter`] is for calls that you make yourself: messages, jobs, admin pages.
 //!
@@ -114,7 +114,7 @@ pub use self::{
     operation::Operation,
     quota::{Cost, Quota},
     receipt::Receipt,
-    respond::{AnswerBody, AsError, HttpAnswers, Rejection, ResetUnit, Respond},
+    respond::{AnswerBody, AsError, GrpcAnswers, HttpAnswers, Rejection, ResetUnit, Respond},
     service::{RateLimit, ResponseFuture},
     store::{Fallback, FallbackDecision, MemoryStore, MemoryStoreBuilder, Store},
     time::{END_OF_TIME, Micros},

@@ -76,9 +76,9 @@ pub struct RateLimitLayer<A, K, St, R = HttpAnswers, P = ()> {
 }
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
-    /// Answers in another way: [`HttpAnswers`] with settings, [`AsError`](crate::AsError) for services that have no response to
-    /// make, or a closure that makes a response of a [`Rejection`](crate::Rejection), and then nothing is said to
-    /// admitted requests.
+    /// Answers in another way: [`HttpAnswers`] with settings, [`GrpcAnswers`](crate::GrpcAnswers) for tonic's own server,
+    /// [`AsError`](crate::AsError) for services that have no response to make, or a closure that makes a response of a
+    /// [`Rejection`](crate::Rejection), and then nothing is said to admitted requests.
     ///
     /// ```
     /// use axum::response::IntoResponse;

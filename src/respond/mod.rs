@@ -1,8 +1,8 @@
 //! What a request is told, and who tells it.
 //!
 //! [`Respond`] stands between a decision and a kind of service. [`HttpAnswers`] makes responses: 429 with headers and a
-//! body that clients can act on. [`AsError`] makes errors, for services that have no response to make. A closure makes
-//! whatever response it likes of a [`Rejection`].
+//! body that clients can act on, and what gRPC has for that. [`GrpcAnswers`] makes those of gRPC alone. [`AsError`] makes
+//! errors, for services that have no response to make. A closure makes whatever response it likes of a [`Rejection`].
 
 mod as_error;
 mod http;
@@ -10,7 +10,7 @@ mod rejection;
 
 pub use self::{
     as_error::AsError,
-    http::{AnswerBody, HttpAnswers, ResetUnit},
+    http::{AnswerBody, GrpcAnswers, HttpAnswers, ResetUnit},
     rejection::Rejection,
 };
 use crate::decision::Decision;
@@ -19,6 +19,7 @@ use crate::decision::Decision;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot answer a `{Req}` with a `{Res}`",
     note = "`HttpAnswers`, the default, answers HTTP requests whose response's body can be made from a `String`",
+    note = "for tonic's own server, use `.respond_with(GrpcAnswers::new())`",
     note = "for other services, use `.respond_with(AsError)` or a closure that makes a response: `.respond_with(|why: Rejection| ..)`"
 )]
 pub trait Respond<Req, Res, E> {

@@ -93,10 +93,17 @@ async fn a_window_below_a_second_is_left_out<St: TestStore>() {
     }
 }
 
+/// As a layer answers a request that it refuses.
+fn answer(request: &Request, why: Rejection) -> Response {
+    let answers: &dyn Respond<_, _, Infallible, Context = _> = &HttpAnswers::new();
+    let Ok(response) = answers.reject(answers.context(request), why);
+    response
+}
+
 /// A layer charges 1, which always fits: a handler asks for more, and answers as a layer does.
 async fn what_can_never_pass_is_promised_no_time<St: TestStore>() {
     let (store, _) = St::fresh();
-    let handler = async move || {
+    let handler = async move |request: Request| {
         let tiers = [("spent", 1), ("small", 10), ("large", 100)];
         let charge = |(name, limit), cost| {
             let limit = Limit::new(name, FixedWindow::new(Quota::per_minute(limit)).anchored());
@@ -111,8 +118,7 @@ async fn what_can_never_pass_is_promised_no_time<St: TestStore>() {
         charges.push(charge(tiers[1], 11)).unwrap();
         charges.push(charge(tiers[2], 11)).unwrap();
         let why = Rejection::Limited(acquire(charges).await.into());
-        let Ok(response) = Respond::<Request, Response, Infallible>::reject(&HttpAnswers::new(), (), why);
-        response
+        answer(&request, why)
     };
     let server = Server::start(Router::new().route("/", get(handler))).await;
     let reply = server.get("/").await;

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header::Entry};
 
-use super::{ResetUnit, fields};
+use super::{Rejection, ResetUnit, fields};
 use crate::{
     decision::Decision,
     digits::{self, Digits},
@@ -58,6 +58,13 @@ impl Headers {
         }
         if self.ietf {
             write_lists(decision, headers);
+        }
+    }
+
+    /// Where it was not a limit that refused, there is nothing to tell of limits.
+    pub(super) fn write_refusal(&self, why: &Rejection, headers: &mut HeaderMap) {
+        if let Rejection::Limited(decision) = why {
+            self.write(decision, headers);
         }
     }
 }

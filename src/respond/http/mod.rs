@@ -4,7 +4,9 @@ mod body;
 #[cfg(feature = "axum")]
 mod extractor;
 mod fields;
+mod grpc;
 mod headers;
+mod settings;
 
 use std::sync::Arc;
 
@@ -13,17 +15,10 @@ use http::{
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
-pub use self::body::AnswerBody;
-use self::{
-    body::Form,
-    headers::{Headers, Names},
-};
+pub use self::{body::AnswerBody, grpc::GrpcAnswers};
+use self::{body::Form, headers::Headers};
 use super::{Rejection, Respond};
-use crate::{
-    decision::Decision,
-    extract::{KeyError, header_name},
-    invalid::{self, Invalid},
-};
+use crate::{decision::Decision, extract::KeyError};
 
 /// Answers to HTTP requests, the default of every layer.
 ///
@@ -35,6 +30,11 @@ use crate::{
 ///
 /// A request without its key is answered with 400 (what it lacks) or 500 (what the service does not provide); one
 /// that a closed layer could not check, with 503; one on the deny list, with 403.
+///
+/// Requests of type `application/grpc` are answered as gRPC has it: 200 without a body, and in the headers `grpc-status`
+/// (8 when a limit refuses, 3 or 13 without a key, 14 for 503, 7 for 403), `grpc-message`, and in place of `Retry-After`
+/// `grpc-retry-pushback-ms`, which is -1 when no time would do. So one layer limits tonic services and plain routes on
+/// one axum router together; for tonic's own server there is [`GrpcAnswers`].
 ///
 /// Refusals and admitted responses alike carry two families of headers:
 ///
@@ -85,44 +85,6 @@ impl HttpAnswers {
         }
     }
 
-    /// Other names for `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in this order.
-    ///
-    /// # Panics
-    /// When no header can be called that.
-    #[must_use]
-    #[track_caller]
-    pub fn header_names(self, names: [&str; 3]) -> Self {
-        invalid::expect(self.try_header_names(names))
-    }
-
-    /// Other names for the X- headers, or an error when no header can be called that.
-    pub fn try_header_names(mut self, names: [&str; 3]) -> Result<Self, Invalid> {
-        let [limit, remaining, reset] = names.map(header_name);
-        self.headers.names = Names::Own([limit?, remaining?, reset?]);
-        Ok(self)
-    }
-
-    /// Without the X- headers.
-    #[must_use]
-    pub fn without_x_headers(mut self) -> Self {
-        self.headers.names = Names::None;
-        self
-    }
-
-    /// Without `RateLimit` and `RateLimit-Policy`.
-    #[must_use]
-    pub fn without_ietf_headers(mut self) -> Self {
-        self.headers.ietf = false;
-        self
-    }
-
-    /// How `X-RateLimit-Reset` tells a time: since the epoch, unless told otherwise.
-    #[must_use]
-    pub fn reset_unit(mut self, unit: ResetUnit) -> Self {
-        self.headers.reset = unit;
-        self
-    }
-
     /// Bodies as problem details (RFC 9457), `application/problem+json`, of the types that the IETF's draft names.
     #[must_use]
     pub fn problem_details(self) -> Self {
@@ -145,34 +107,50 @@ impl Default for HttpAnswers {
 }
 
 impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers {
-    type Context = ();
+    /// Whether the request is gRPC.
+    type Context = bool;
 
-    fn context(&self, _: &Request<B>) {}
-
-    fn forward(&self, decision: &Decision, request: &mut Request<B>) {
-        let extensions = request.extensions_mut();
-        if let Some(outer) = extensions.insert(decision.clone()) {
-            extensions.insert(decision.clone().after(&outer));
-        }
+    fn context(&self, request: &Request<B>) -> bool {
+        grpc::is_grpc(request)
     }
 
-    fn reject(&self, (): (), why: Rejection) -> Result<Response<C>, E> {
-        let AnswerBody { content_type, text } = self.form.body(&why);
-        let mut response = Response::new(C::from(text));
+    fn forward(&self, decision: &Decision, request: &mut Request<B>) {
+        forward(decision, request);
+    }
+
+    fn reject(&self, is_grpc: bool, why: Rejection) -> Result<Response<C>, E> {
+        let mut response = match is_grpc {
+            true => grpc::refusal(&why, String::new()),
+            false => self.refusal(&why),
+        };
+        self.headers.write_refusal(&why, response.headers_mut());
+        Ok(response.map(C::from))
+    }
+
+    fn admit(&self, _: bool, decision: &Decision, response: &mut Response<C>) {
+        self.headers.write(decision, response.headers_mut());
+    }
+}
+
+impl HttpAnswers {
+    fn refusal(&self, why: &Rejection) -> Response<String> {
+        let AnswerBody { content_type, text } = self.form.body(why);
+        let mut response = Response::new(text);
         *response.status_mut() = why.status();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type);
         if let Some(seconds) = why.retry_after_secs() {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Rejection::Limited(decision) = &why {
-            self.headers.write(decision, headers);
-        }
-        Ok(response)
+        response
     }
+}
 
-    fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
-        self.headers.write(decision, response.headers_mut());
+/// Leaves the decision in the request's extensions, together with those of outer layers.
+fn forward<B>(decision: &Decision, request: &mut Request<B>) {
+    let extensions = request.extensions_mut();
+    if let Some(outer) = extensions.insert(decision.clone()) {
+        extensions.insert(decision.clone().after(&outer));
     }
 }
 

@@ -1,0 +1,46 @@
+//! A store that cannot decide.
+
+use tollgate::{FixedWindow, Global, ManualClock, Quota, RateLimitLayer, RedisStore};
+use tonic::Code;
+
+use crate::{
+    fixture::{Client, Clinic, NOTHING, NOW, Server},
+    support::redis::RedisServer,
+};
+
+/// A layer whose Redis is gone after one call. Nobody else gets its port meanwhile.
+async fn failing() -> (RateLimitLayer<FixedWindow, Global, RedisStore>, RedisServer) {
+    let mut redis = RedisServer::start();
+    let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(10), Global, store);
+    let server = Server::start(Clinic::default().router().layer(layer.clone())).await;
+    let limits = r#"10 9 660 | "api";q=10;w=60 | "api";r=9;t=45"#;
+    assert_eq!(
+        Client::of(&server).check().await.all(),
+        (Code::Ok, "-".into(), limits.into())
+    );
+    redis.kill();
+    (layer, redis)
+}
+
+#[tokio::test]
+async fn a_closed_layer_is_unavailable() {
+    let (layer, _redis) = failing().await;
+    let server = Server::start(Clinic::default().router().layer(layer.fail_closed())).await;
+    let client = Client::of(&server);
+    for _ in 0..3 {
+        let answer = client.check().await;
+        assert_eq!(answer.all(), (Code::Unavailable, "1000".into(), NOTHING.into()));
+        assert_eq!(answer.message, "The rate limiter cannot be reached. Please retry.");
+    }
+}
+
+#[tokio::test]
+async fn an_open_layer_lets_calls_pass_unchecked() {
+    let (layer, _redis) = failing().await;
+    let server = Server::start(Clinic::default().router().layer(layer)).await;
+    let client = Client::of(&server);
+    for _ in 0..20 {
+        assert_eq!(client.check().await.all(), (Code::Ok, "-".into(), NOTHING.into()));
+    }
+}

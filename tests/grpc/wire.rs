@@ -1,0 +1,112 @@
+//! What is sent over the wire, below what clients make of it.
+
+use axum::{
+    Router,
+    http::{
+        Request,
+        header::{CONTENT_TYPE, TE},
+    },
+    routing::post,
+};
+use tollgate::{FixedWindow, Global, Key, KeyError, MemoryStore, Quota, RateLimitLayer};
+use tonic::{Code, body::Body, codegen::Body as _, transport::Channel};
+use tower::ServiceExt;
+
+use crate::{
+    fixture::{Client, Clinic, Server, TestStore, on_both_stores},
+    support::http::Reply,
+};
+
+on_both_stores![a_refusal_ends_with_its_headers];
+
+/// What a call without a message is answered, which a layer does not look at.
+pub(crate) async fn call(channel: Channel) -> axum::http::Response<Body> {
+    let request = Request::post("/grpc.health.v1.Health/Check")
+        .header(CONTENT_TYPE, "application/grpc+proto")
+        .header(TE, "trailers")
+        .body(Body::empty());
+    channel.oneshot(request.unwrap()).await.unwrap()
+}
+
+/// The headers but for the date, in order.
+pub(crate) fn lines<B>(response: &axum::http::Response<B>) -> Vec<String> {
+    let headers = response.headers().iter();
+    let headers = headers.filter(|(name, _)| *name != "date");
+    let mut lines: Vec<_> = headers
+        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+        .collect();
+    lines.sort();
+    lines
+}
+
+pub(crate) const REFUSED: [&str; 9] = [
+    "content-type: application/grpc",
+    "grpc-message: Too many requests. Please retry after 60 seconds.",
+    "grpc-retry-pushback-ms: 60000",
+    "grpc-status: 8",
+    r#"ratelimit-policy: "api";q=1;w=60"#,
+    r#"ratelimit: "api";r=0;t=60"#,
+    "x-ratelimit-limit: 1",
+    "x-ratelimit-remaining: 0",
+    "x-ratelimit-reset: 676",
+];
+
+async fn a_refusal_ends_with_its_headers<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let window = FixedWindow::new(Quota::per_minute(1)).anchored();
+    let layer = RateLimitLayer::new("api", window, Global, store);
+    let server = Server::start(Clinic::default().router().layer(layer)).await;
+    let client = Client::of(&server);
+    assert_eq!(client.check().await.code, Code::Ok);
+    let response = call(client.channel).await;
+    assert_eq!(response.status(), 200);
+    assert!(response.body().is_end_stream());
+    assert_eq!(lines(&response), REFUSED);
+}
+
+#[tokio::test]
+async fn a_message_of_any_letters_arrives() {
+    let key = |_: &axum::extract::Request| -> Result<Key, KeyError> {
+        Err(KeyError::missing("a name\tlike Zoë,\r\nor ~100 %\u{7f}"))
+    };
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, MemoryStore::new());
+    let server = Server::start(Clinic::default().router().layer(layer)).await;
+    let client = Client::of(&server);
+    let answer = client.check().await;
+    let message = "the request lacks a name\tlike Zoë,\r\nor ~100 %\u{7f}";
+    assert_eq!((answer.code, answer.message.as_str()), (Code::InvalidArgument, message));
+    let encoded = "the request lacks a name%09like Zo%C3%AB,%0D%0Aor ~100 %25%7F";
+    assert_eq!(call(client.channel).await.headers()["grpc-message"], encoded);
+}
+
+#[tokio::test]
+async fn a_request_is_known_by_its_type() {
+    let key = |_: &axum::extract::Request| -> Result<Key, KeyError> { Err(KeyError::missing("a name")) };
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, MemoryStore::new());
+    let server = Server::start(Router::new().route("/", post(async || "served")).layer(layer)).await;
+    for (media_type, is_grpc) in [
+        ("application/grpc", true),
+        ("application/grpc+proto", true),
+        ("application/grpc+json", true),
+        ("application/grpc;charset=utf-8", true),
+        ("Application/gRPC", true),
+        ("application/grpc-web", false),
+        ("application/grpc-web+proto", false),
+        ("application/grpc-web-text", false),
+        ("application/grpcs", false),
+        ("application/grp", false),
+        ("application/json", false),
+        ("text/plain;application/grpc", false),
+        ("", false),
+    ] {
+        let reply = Reply::to(server.post("/").header(CONTENT_TYPE, media_type)).await;
+        let (status, code) = if is_grpc { (200, "3") } else { (400, "-") };
+        assert_eq!(
+            (reply.status, reply.header("grpc-status").as_str()),
+            (status, code),
+            "{media_type}"
+        );
+        assert_eq!(reply.body.is_empty(), is_grpc);
+    }
+    assert_eq!(Reply::to(server.post("/")).await.status, 400);
+}

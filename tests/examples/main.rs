@@ -2,6 +2,7 @@
 #![cfg(all(feature = "redis", feature = "axum"))]
 
 mod grpc;
+mod outcomes;
 mod soak;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,11 +1,9 @@
 //! What calls are told: codes, messages, headers, and waits in whole milliseconds.
 
-use std::{convert::Infallible, time::Duration};
+use std::time::Duration;
 
-use axum::{Router, extract::Request, response::Response, routing::post};
-use tollgate::{
-    Charge, FixedWindow, Global, HttpAnswers, Key, Limit, Operation, Quota, RateLimitLayer, Rejection, Respond,
-};
+use axum::extract::Request;
+use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
 use tonic::Code;
 
 use crate::{
@@ -93,20 +91,11 @@ async fn waits_are_whole_milliseconds_rounded_up<St: TestStore>() {
     }
 }
 
-/// A layer charges 1, which always fits: a handler asks for more, and answers as a layer does.
 async fn what_can_never_pass_is_not_to_be_tried_again<St: TestStore>() {
     let (store, _) = St::fresh();
-    let handler = async move |request: Request| -> Response {
-        let limit = Limit::new("api", FixedWindow::new(Quota::per_minute(10)).anchored());
-        let charge = Charge::new(limit, Key::GLOBAL).cost(11);
-        let Ok(decision) = store.apply(Operation::Acquire(charge.into())).await else {
-            panic!("the store cannot decide");
-        };
-        let answers: &dyn Respond<_, _, Infallible, Context = _> = &HttpAnswers::new();
-        let Ok(response) = answers.reject(answers.context(&request), Rejection::Limited(decision.into()));
-        response
-    };
-    let server = Server::start(Router::new().route("/grpc.health.v1.Health/Check", post(handler))).await;
+    let window = FixedWindow::new(Quota::per_minute(10)).anchored();
+    let layer = RateLimitLayer::new("api", window, Global, store).cost(|_: &Request| 11);
+    let server = Server::start(Clinic::default().router().layer(layer)).await;
     let answer = Client::of(&server).check().await;
     assert_eq!(answer.message, "This request asks for more than its limit ever allows.");
     let limits = r#"10 10 616 | "api";q=10;w=60 | "api";r=10;t=0"#;

@@ -8,6 +8,7 @@ mod fixture;
 mod keys;
 mod leaving;
 mod one_port;
+mod outcomes;
 #[path = "../support/mod.rs"]
 mod support;
 mod tonic_server;

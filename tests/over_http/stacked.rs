@@ -1,6 +1,6 @@
 //! Layers around one another: each asks for itself, and headers add up.
 
-use axum::{Router, routing::get};
+use axum::{Router, extract::Request, routing::get};
 use tollgate::{FixedWindow, Global, Header, HttpAnswers, Quota, RateLimitLayer};
 
 use crate::fixture::{Server, TestStore, on_both_stores};
@@ -9,6 +9,7 @@ on_both_stores![
     lists_add_up_and_the_smaller_remaining_speaks,
     a_refusal_of_the_outer_layer_is_never_seen_by_the_inner_one,
     a_refusal_of_the_inner_layer_leaves_the_outer_charge,
+    what_an_inner_layer_refuses_it_speaks_for,
     layers_of_other_header_names_speak_for_themselves,
 ];
 
@@ -68,6 +69,21 @@ async fn a_refusal_of_the_inner_layer_leaves_the_outer_charge<St: TestStore>() {
         let limits = format!(r#"2 0 660 | {USER} + "global";q=100;w=3600 | {states}"#);
         assert_eq!(server.get_as("a").await.all(), (429, "45".into(), limits));
     }
+}
+
+/// The inner one has more left than the outer one, and not enough.
+async fn what_an_inner_layer_refuses_it_speaks_for<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let inner =
+        RateLimitLayer::fixed_window("bytes", Quota::per_minute(1000), Global, store.clone()).cost(|_: &Request| 600);
+    let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store);
+    let app = Router::new().route("/", get(async || "done")).layer(inner).layer(outer);
+    let server = Server::start(app).await;
+    let policies = r#""bytes";q=1000;w=60 + "global";q=9;w=3600"#;
+    let limits = format!(r#"9 8 3600 | {policies} | "bytes";r=400;t=45 + "global";r=8;t=2985"#);
+    assert_eq!(server.get("/").await.all(), (200, "-".into(), limits));
+    let limits = format!(r#"1000 400 660 | {policies} | "bytes";r=400;t=45 + "global";r=7;t=2985"#);
+    assert_eq!(server.get("/").await.all(), (429, "45".into(), limits));
 }
 
 async fn layers_of_other_header_names_speak_for_themselves<St: TestStore>() {

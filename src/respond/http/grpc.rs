@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use http::{HeaderName, HeaderValue, Request, Response, header::CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header::CONTENT_TYPE};
 
 use super::{Rejection, Respond, forward, headers::Headers};
 use crate::{decision::Decision, extract::KeyError};
@@ -55,7 +55,7 @@ impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcAnswers {
     }
 
     fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
-        self.headers.write(decision, response.headers_mut());
+        self.headers.write_admission(decision, response);
     }
 }
 
@@ -66,6 +66,12 @@ pub(super) fn is_grpc<B>(request: &Request<B>) -> bool {
     parts.is_some_and(|(start, rest)| {
         start.eq_ignore_ascii_case(MEDIA_TYPE.as_bytes()) && matches!(rest.first(), None | Some(b'+' | b';'))
     })
+}
+
+/// Whether a limit has refused a call.
+pub(super) fn is_limited(headers: &HeaderMap) -> bool {
+    let status = headers.get(GRPC_STATUS);
+    status.is_some_and(|status| *status == HeaderValue::from(Code::ResourceExhausted as u16))
 }
 
 /// What gRPC calls trailers-only: a response that ends with its headers, around an empty body.

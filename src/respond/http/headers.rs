@@ -1,8 +1,8 @@
 //! The headers that tell clients how much is left.
 
-use http::{HeaderMap, HeaderName, HeaderValue, header::Entry};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header::Entry};
 
-use super::{Rejection, ResetUnit, fields};
+use super::{Rejection, ResetUnit, fields, grpc};
 use crate::{
     decision::Decision,
     digits::{self, Digits},
@@ -52,30 +52,43 @@ impl Default for Headers {
 }
 
 impl Headers {
-    pub(super) fn write(&self, decision: &Decision, headers: &mut HeaderMap) {
-        if let Some(names) = self.names.all() {
-            write_tightest(names, self.reset, decision, headers);
-        }
-        if self.ietf {
-            write_lists(decision, headers);
-        }
+    /// Tells an admitted request what is left. Where an inner layer has refused it, that one has spoken.
+    pub(super) fn write_admission<C>(&self, decision: &Decision, response: &mut Response<C>) {
+        let refused = response.status() == StatusCode::TOO_MANY_REQUESTS || grpc::is_limited(response.headers());
+        self.write(decision, refused, response.headers_mut());
     }
 
     /// Where it was not a limit that refused, there is nothing to tell of limits.
     pub(super) fn write_refusal(&self, why: &Rejection, headers: &mut HeaderMap) {
         if let Rejection::Limited(decision) = why {
-            self.write(decision, headers);
+            self.write(decision, false, headers);
+        }
+    }
+
+    fn write(&self, decision: &Decision, refused: bool, headers: &mut HeaderMap) {
+        if let Some(names) = self.names.all() {
+            write_tightest(names, self.reset, decision, refused, headers);
+        }
+        if self.ietf {
+            write_lists(decision, headers);
         }
     }
 }
 
-/// Speaks for one tier, unless an inner layer has already spoken for one with less left.
-fn write_tightest(names: [HeaderName; 3], unit: ResetUnit, decision: &Decision, headers: &mut HeaderMap) {
+/// Speaks for one tier, unless an inner layer has already spoken for one with less left, or for the one that refused, which
+/// may have had something left if the request cost more.
+fn write_tightest(
+    names: [HeaderName; 3],
+    unit: ResetUnit,
+    decision: &Decision,
+    refused: bool,
+    headers: &mut HeaderMap,
+) {
     let Some(tier) = fields::tightest(decision) else { return };
     let [limit, remaining, reset] = names;
     let left = tier.verdict().remaining();
     match headers.entry(remaining) {
-        Entry::Occupied(told) if parsed(told.get()).is_some_and(|told| told <= left) => return,
+        Entry::Occupied(told) if refused || parsed(told.get()).is_some_and(|told| told <= left) => return,
         Entry::Occupied(mut told) => drop(told.insert(number(left))),
         Entry::Vacant(untold) => drop(untold.insert(number(left))),
     }

@@ -41,7 +41,7 @@ use crate::{decision::Decision, extract::KeyError};
 /// - `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` speak for the tightest tier;
 /// - `RateLimit-Policy: "user";q=100;w=60` and `RateLimit: "user";r=0;t=12`, of the IETF's draft, list every tier.
 ///
-/// Layers around one another add to the lists, and the X- headers keep the smaller remaining. Tiers that are unlisted or
+/// Layers around one another add to the lists, and the X- headers keep the smaller remaining, or speak for what refused. Tiers that are unlisted or
 /// shadows are in none of them, and an unchecked decision writes none. The [`Decision`] is in the request's extensions,
 /// with those of outer layers, and with axum it is an extractor.
 ///
@@ -128,7 +128,7 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
     }
 
     fn admit(&self, _: bool, decision: &Decision, response: &mut Response<C>) {
-        self.headers.write(decision, response.headers_mut());
+        self.headers.write_admission(decision, response);
     }
 }
 

@@ -54,6 +54,10 @@ impl Charged {
     fn is_under(&self, limit: &str) -> bool {
         self.charge.limit.name() == limit
     }
+
+    fn is_corrected(&self) -> bool {
+        self.to != self.charge.cost
+    }
 }
 
 impl Receipt {
@@ -110,17 +114,18 @@ impl Receipt {
         tiers.for_each(|charged| charged.to = cost);
     }
 
-    /// The part of the tiers of this limit, which this receipt is then no longer about.
-    pub(crate) fn take(&mut self, limit: &str) -> Option<Self> {
+    /// The part of the tiers of this limit, which this receipt is then no longer about, unless they have been settled.
+    pub(crate) fn take_unsettled(&mut self, limit: &str) -> Option<Self> {
         let charged = std::mem::take(&mut self.charged).into_iter();
-        let (taken, left): (Vec<_>, _) = charged.partition(|charged| charged.is_under(limit));
+        let unsettled = |charged: &Charged| charged.is_under(limit) && !charged.is_corrected();
+        let (taken, left): (Vec<_>, _) = charged.partition(unsettled);
         self.charged = left.into();
         Self::new(taken, self.from_fallback)
     }
 
     /// The part that has been told another cost than what was charged.
     pub(crate) fn corrected(mut self) -> Option<Self> {
-        self.charged.retain(|charged| charged.to != charged.charge.cost);
+        self.charged.retain(|charged| charged.is_corrected());
         (!self.charged.is_empty()).then_some(self)
     }
 

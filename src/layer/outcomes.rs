@@ -64,8 +64,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// has counted meanwhile. It is for axum's bodies.
     ///
     /// A body that breaks off, or whose client leaves before its end, keeps the charge as it was. Nobody waits for the
-    /// correction, and the response's headers, which are sent before the body, tell what was left before it. The rest is as
-    /// with [`settle`](Self::settle).
+    /// correction, and the response's headers, which are sent before the body, tell what was left before it. A charge that the
+    /// response itself has corrected, by [`refund_if`](Self::refund_if) or [`settle`](Self::settle), is not corrected again.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};

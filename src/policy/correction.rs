@@ -35,9 +35,9 @@ impl<'a> Correction<'a> {
         self.receipt.settle_for(tier, cost);
     }
 
-    /// Leaves the charge of this tier to somebody who will know the cost later.
+    /// Leaves the charge of this tier to somebody who will know the cost later, if nobody has known it now.
     pub(super) fn later(&mut self, tier: &str) -> Option<Settling> {
-        let receipt = self.receipt.take(tier)?;
+        let receipt = self.receipt.take_unsettled(tier)?;
         let settle = (self.later)();
         Some(Settling { receipt, settle })
     }

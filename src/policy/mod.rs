@@ -43,7 +43,12 @@ pub trait Policy<Req, Res>: sealed::Sealed {
     fn bill(&self, request: &Req, bill: &mut Bill);
 
     /// Corrects what was charged, by the response.
-    fn correct(&self, response: &mut Res, correction: &mut Correction<'_>) {
+    fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
+        let _ = (response, correction);
+    }
+
+    /// Sees to it that what no step has corrected is corrected later, when the response has been sent.
+    fn correct_later(&self, response: &mut Res, correction: &mut Correction<'_>) {
         let _ = (response, correction);
     }
 }
@@ -60,9 +65,14 @@ impl<Req, Res, P: Policy<Req, Res>, Q: Policy<Req, Res>> Policy<Req, Res> for (P
         self.1.bill(request, bill);
     }
 
-    fn correct(&self, response: &mut Res, correction: &mut Correction<'_>) {
+    fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
         self.0.correct(response, correction);
         self.1.correct(response, correction);
+    }
+
+    fn correct_later(&self, response: &mut Res, correction: &mut Correction<'_>) {
+        self.0.correct_later(response, correction);
+        self.1.correct_later(response, correction);
     }
 }
 

@@ -25,7 +25,7 @@ impl<Req, Res, F: Fn(&Res) -> bool> Policy<Req, Res> for RefundIf<F> {
         bill.expect_correction(&self.tier);
     }
 
-    fn correct(&self, response: &mut Res, correction: &mut Correction<'_>) {
+    fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
         if correction.is_about(&self.tier) && (self.refund)(response) {
             correction.settle(&self.tier, 0);
         }
@@ -56,7 +56,7 @@ where
         bill.expect_correction(&self.tier);
     }
 
-    fn correct(&self, response: &mut Res, correction: &mut Correction<'_>) {
+    fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
         if correction.is_about(&self.tier)
             && let Some(cost) = (self.cost)(response).into_cost()
         {

@@ -37,7 +37,7 @@ where
         bill.expect_correction(&self.tier);
     }
 
-    fn correct(&self, response: &mut Response<Body>, correction: &mut Correction<'_>) {
+    fn correct_later(&self, response: &mut Response<Body>, correction: &mut Correction<'_>) {
         let Some(settling) = correction.later(&self.tier) else {
             return;
         };

@@ -117,6 +117,7 @@ impl<P, St: Store, R> Gate<P, St, R> {
         };
         let mut correction = Correction::new(decision.take_receipt()?, &later);
         self.policy.correct(response, &mut correction);
+        self.policy.correct_later(response, &mut correction);
         let receipt = correction.due()?;
         Some(Correcting::new(&self.store, receipt))
     }

@@ -1,16 +1,11 @@
 //! Clients who hang up while they are in a queue.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use axum::{Router, routing::get};
 use tokio::task::JoinHandle;
 use tollgate::{Global, Key, Limit, RateLimitLayer};
 
 use crate::{
     fixture::{Reply, Server, TestStore, on_both_stores, until},
+    handlers::Keeper,
     queue::{Queue, SECOND, limits, one_a_second},
 };
 
@@ -64,31 +59,16 @@ async fn a_place_with_somebody_behind_it_stays_taken<St: TestStore>() {
 }
 
 async fn a_client_that_is_being_served_has_no_place_to_leave<St: TestStore>() {
-    struct Serving(Arc<AtomicBool>);
-    impl Drop for Serving {
-        fn drop(&mut self) {
-            self.0.store(false, Ordering::Relaxed);
-        }
-    }
-
-    let ((store, clock), serving) = (St::fresh(), Arc::new(AtomicBool::new(false)));
+    let ((store, clock), keeper) = (St::fresh(), Keeper::new());
     let layer = RateLimitLayer::new("queue", one_a_second(), Global, store.clone());
-    let handler = {
-        let serving = serving.clone();
-        async move || {
-            serving.store(true, Ordering::Relaxed);
-            let _until_dropped = Serving(serving);
-            std::future::pending::<()>().await;
-        }
-    };
-    let server = Server::start(Router::new().route("/", get(handler)).layer(layer)).await;
+    let server = Server::start(keeper.obliging().layer(layer)).await;
     let _first = tokio::spawn(server.get("/"));
-    until(async || serving.swap(false, Ordering::Relaxed)).await;
+    keeper.keeps(1).await;
     let second = tokio::spawn(server.get("/"));
     until(async || clock.waiting() == 1).await;
     clock.advance(SECOND);
-    until(async || serving.load(Ordering::Relaxed)).await;
+    keeper.keeps(2).await;
     second.abort();
-    until(async || !serving.load(Ordering::Relaxed)).await;
+    keeper.keeps(1).await;
     assert_eq!(store.left(&Limit::new("queue", one_a_second()), &Key::GLOBAL).await, 9);
 }

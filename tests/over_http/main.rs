@@ -4,16 +4,23 @@
 mod algorithms;
 mod answers;
 mod bad_input;
+mod broken_off;
+mod costs;
+mod dropped;
 mod extractor;
 mod failing;
 mod fixture;
+mod handlers;
 mod leaving;
+mod outcomes;
 mod placement;
 mod plans;
 mod problems;
 mod queue;
 mod settings;
+mod settling;
 mod stacked;
+mod streaming;
 #[path = "../support/mod.rs"]
 mod support;
 mod tiers;

@@ -2,7 +2,10 @@
 
 use std::{future::Future, net::SocketAddr};
 
-use axum::{Router, http::HeaderMap};
+use axum::{
+    Router,
+    http::{HeaderMap, Method},
+};
 use reqwest::{Client, RequestBuilder};
 use tokio::{net::TcpListener, task::JoinHandle};
 
@@ -44,11 +47,15 @@ impl Server {
     }
 
     pub fn request(&self, path: &str) -> RequestBuilder {
-        self.client.get(self.url() + path)
+        self.request_by(Method::GET, path)
     }
 
     pub fn post(&self, path: &str) -> RequestBuilder {
-        self.client.post(self.url() + path)
+        self.request_by(Method::POST, path)
+    }
+
+    pub fn request_by(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, self.url() + path)
     }
 
     pub fn get(&self, path: &str) -> impl Future<Output = Reply> + Send + use<> {

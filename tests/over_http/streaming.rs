@@ -1,0 +1,247 @@
+//! Charges that are corrected when a response's body ends.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU64, Ordering},
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    http::{StatusCode, header::CONTENT_LENGTH},
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, Sent};
+
+use crate::{
+    fixture::{Server, TestStore, on_both_stores, until},
+    handlers::{Chunks, number},
+};
+
+on_both_stores![
+    a_stream_is_settled_at_its_end_and_not_before,
+    more_than_was_charged_is_owed,
+    what_a_handler_counts_meanwhile_is_what_counts,
+    a_body_of_a_known_length_is_settled_with_its_last_byte,
+    a_whole_body_is_settled_and_an_empty_one_costs_nothing,
+    tiers_are_settled_each_in_its_time,
+    the_last_that_says_something_counts,
+    layers_around_one_another_settle_the_same_body,
+];
+
+pub(crate) const HUNDRED: Quota = Quota::per_minute(100);
+
+/// What an answer costs until it is known.
+pub(crate) fn twenty(_: &Request) -> u64 {
+    20
+}
+
+/// The next response, which the test has put there.
+#[derive(Clone, Default)]
+pub(crate) struct Next(Arc<Mutex<Option<Response>>>);
+
+impl Next {
+    pub(crate) fn is(&self, response: impl IntoResponse) {
+        *self.0.lock().unwrap() = Some(response.into_response());
+    }
+
+    pub(crate) fn app(&self) -> Router {
+        let next = self.clone();
+        Router::new().route("/", any(async move || next.0.lock().unwrap().take().unwrap()))
+    }
+}
+
+pub(crate) async fn left<St: TestStore>(store: &St, name: &str) -> u64 {
+    store
+        .left(&Limit::new(name, FixedWindow::new(HUNDRED)), &Key::GLOBAL)
+        .await
+}
+
+/// A hundred bytes a minute, of which each answer is charged twenty at first.
+pub(crate) async fn serve<St: TestStore>() -> (Server, St, Next) {
+    let ((store, _), next) = (St::fresh(), Next::default());
+    let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
+        .cost(twenty)
+        .settle_body(|sent: &Sent| sent.bytes());
+    (Server::start(next.app().layer(layer)).await, store, next)
+}
+
+async fn a_stream_is_settled_at_its_end_and_not_before<St: TestStore>() {
+    let (server, store, next) = serve::<St>().await;
+    let (sender, body) = Chunks::new();
+    next.is(Body::new(body));
+    let mut response = server.request("/").send().await.unwrap();
+    // The headers are sent before the body, and tell what was left then.
+    assert_eq!(response.headers()["x-ratelimit-remaining"], "80");
+    for chunk in ["a", "", "bcd", "efgh"] {
+        sender.send(Ok(chunk)).unwrap();
+        if !chunk.is_empty() {
+            assert_eq!(response.chunk().await.unwrap().unwrap(), chunk);
+        }
+        assert_eq!(left(&store, "bytes").await, 80);
+    }
+    drop(sender);
+    assert_eq!(response.chunk().await.unwrap(), None);
+    until(async || left(&store, "bytes").await == 92).await;
+}
+
+async fn more_than_was_charged_is_owed<St: TestStore>() {
+    let (server, store, next) = serve::<St>().await;
+    for (length, total) in [(30, 70), (50, 20), (100, 0)] {
+        next.is("x".repeat(length));
+        assert_eq!(server.get("/").await.body.len(), length);
+        until(async || left(&store, "bytes").await == total).await;
+    }
+    assert_eq!(server.get("/").await.status, 429);
+}
+
+async fn what_a_handler_counts_meanwhile_is_what_counts<St: TestStore>() {
+    #[derive(Clone, Default)]
+    struct Tokens(Arc<AtomicU64>);
+
+    let ((store, _), next) = (St::fresh(), Next::default());
+    let layer = RateLimitLayer::fixed_window("tokens", HUNDRED, Global, store.clone())
+        .cost(twenty)
+        .settle_body(|sent: &Sent| Some(sent.extensions().get::<Tokens>()?.0.load(Ordering::SeqCst)));
+    let server = Server::start(next.app().layer(layer)).await;
+    let ((sender, body), tokens) = (Chunks::new(), Tokens::default());
+    let mut response = Response::new(Body::new(body));
+    response.extensions_mut().insert(tokens.clone());
+    next.is(response);
+    let mut response = server.request("/").send().await.unwrap();
+    for chunk in ["three", "more", "words"] {
+        tokens.0.fetch_add(1, Ordering::SeqCst);
+        sender.send(Ok(chunk)).unwrap();
+        assert_eq!(response.chunk().await.unwrap().unwrap(), chunk);
+        assert_eq!(left(&store, "tokens").await, 80);
+    }
+    drop(sender);
+    assert_eq!(response.chunk().await.unwrap(), None);
+    until(async || left(&store, "tokens").await == 97).await;
+}
+
+async fn a_body_of_a_known_length_is_settled_with_its_last_byte<St: TestStore>() {
+    let (server, store, next) = serve::<St>().await;
+    // Nobody asks a body for more than it has announced: it need not even end.
+    let (sender, body) = Chunks::new();
+    next.is(([(CONTENT_LENGTH, "6")], Body::new(body)));
+    let mut response = server.request("/").send().await.unwrap();
+    sender.send(Ok("abc")).unwrap();
+    assert_eq!(response.chunk().await.unwrap().unwrap(), "abc");
+    assert_eq!(left(&store, "bytes").await, 80);
+    sender.send(Ok("def")).unwrap();
+    assert_eq!(response.chunk().await.unwrap().unwrap(), "def");
+    assert_eq!(response.chunk().await.unwrap(), None);
+    until(async || left(&store, "bytes").await == 94).await;
+}
+
+async fn a_whole_body_is_settled_and_an_empty_one_costs_nothing<St: TestStore>() {
+    let (server, store, next) = serve::<St>().await;
+    for (body, length, total) in [
+        (Body::from("hello"), "5", 95),
+        (Body::empty(), "0", 95),
+        (Body::from(""), "0", 95),
+        (Body::from("x".repeat(20)), "20", 75),
+        (Body::new(Chunks::of(&[])), "-", 75),
+    ] {
+        next.is(body);
+        let reply = server.get("/").await;
+        assert_eq!((reply.status, reply.header("content-length").as_str()), (200, length));
+        until(async || left(&store, "bytes").await == total).await;
+    }
+}
+
+async fn tiers_are_settled_each_in_its_time<St: TestStore>() {
+    let ((store, _), next) = (St::fresh(), Next::default());
+    let layer = RateLimitLayer::fixed_window("requests", HUNDRED, Global, store.clone())
+        .tier("rows", FixedWindow::new(HUNDRED), Global)
+        .cost(twenty)
+        .settle(|response: &Response| number(response.headers(), "x-rows"))
+        .tier("bytes", FixedWindow::new(HUNDRED), Global)
+        .cost(twenty)
+        .settle_body(|sent: &Sent| sent.bytes())
+        .tier("failures", FixedWindow::new(HUNDRED), Global)
+        .refund_if(|response: &Response| response.status().is_success());
+    let server = Server::start(next.app().layer(layer)).await;
+    let all = async || {
+        let mut all = Vec::new();
+        for name in ["requests", "rows", "bytes", "failures"] {
+            all.push(left(&store, name).await);
+        }
+        all
+    };
+    let (sender, body) = Chunks::new();
+    next.is(([("x-rows", "7")], Body::new(body)));
+    let mut response = server.request("/").send().await.unwrap();
+    let told = r#""requests";r=99;t=45, "rows";r=93;t=45, "bytes";r=80;t=45, "failures";r=100;t=0"#;
+    assert_eq!(response.headers()["ratelimit"], told);
+    sender.send(Ok("abc")).unwrap();
+    assert_eq!(response.chunk().await.unwrap().unwrap(), "abc");
+    assert_eq!(all().await, [99, 93, 80, 100]);
+    drop(sender);
+    assert_eq!(response.chunk().await.unwrap(), None);
+    until(async || all().await == [99, 93, 97, 100]).await;
+}
+
+async fn the_last_that_says_something_counts<St: TestStore>() {
+    let rows = |response: &Response| number(response.headers(), "x-rows");
+    let failed = |response: &Response| response.status().is_server_error();
+    let bytes = |sent: &Sent| (sent.bytes() > 0).then_some(sent.bytes());
+    let ((store, _), next) = (St::fresh(), Next::default());
+    let layer = |name| RateLimitLayer::fixed_window(name, HUNDRED, Global, store.clone()).cost(twenty);
+    let app = next
+        .app()
+        .layer(layer("earlier").settle(rows).refund_if(failed).settle_body(bytes));
+    let app = app.layer(layer("later").settle_body(bytes).settle(rows).refund_if(failed));
+    let app = app.layer(layer("twice").settle_body(|_: &Sent| 50).settle_body(bytes));
+    let server = Server::start(app).await;
+    let mut before = [100; 3];
+    for (status, rows, body, costs) in [
+        (200, None, "hello", [5, 5, 5]),
+        (200, Some("7"), "hello", [5, 7, 5]),
+        (500, Some("7"), "hello", [5, 0, 5]),
+        (500, None, "hello", [5, 0, 5]),
+        (200, Some("7"), "", [7, 7, 20]),
+        (500, Some("7"), "", [0, 0, 20]),
+        (200, None, "", [20, 20, 20]),
+    ] {
+        let rows = rows.map(|rows| [("x-rows", rows)]);
+        let mut response = body.into_response();
+        *response.status_mut() = StatusCode::from_u16(status).unwrap();
+        rows.into_iter().flatten().for_each(|(name, rows)| {
+            response.headers_mut().insert(name, rows.parse().unwrap());
+        });
+        next.is(response);
+        assert_eq!(server.get("/").await.status, status);
+        let after: [u64; 3] = std::array::from_fn(|tier| before[tier] - costs[tier]);
+        let all = async || {
+            [
+                left(&store, "earlier").await,
+                left(&store, "later").await,
+                left(&store, "twice").await,
+            ]
+        };
+        until(async || all().await == after).await;
+        before = after;
+    }
+}
+
+async fn layers_around_one_another_settle_the_same_body<St: TestStore>() {
+    let ((store, _), next) = (St::fresh(), Next::default());
+    let layer = |name, times: u64| {
+        let layer = RateLimitLayer::fixed_window(name, HUNDRED, Global, store.clone()).cost(twenty);
+        layer.settle_body(move |sent: &Sent| times * sent.bytes())
+    };
+    let app = next.app().layer(layer("inner", 1)).layer(layer("outer", 2));
+    let server = Server::start(app).await;
+    for (body, [inner, outer]) in [
+        (Body::from("hello"), [95, 90]),
+        (Body::new(Chunks::of(&["abc", "d"])), [91, 82]),
+    ] {
+        next.is(body);
+        assert_eq!(server.get("/").await.status, 200);
+        until(async || (left(&store, "inner").await, left(&store, "outer").await) == (inner, outer)).await;
+    }
+}

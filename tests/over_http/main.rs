@@ -12,13 +12,16 @@ mod failing;
 mod fixture;
 mod handlers;
 mod leaving;
+mod networks;
 mod outcomes;
 mod placement;
 mod plans;
 mod problems;
 mod queue;
+mod screening;
 mod settings;
 mod settling;
+mod shadows;
 mod stacked;
 mod streaming;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,277 @@
+//! Tiers that are only watched: what they would have done is told to the service, and to nobody else.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::{Router, routing::get};
+use tollgate::{
+    Algorithm, Decision, FixedWindow, Global, Header, HttpAnswers, Key, LeakyBucket, Limit, Quota, RateLimitLayer,
+    SlidingLog, TokenBucket,
+};
+use tracing::Level;
+
+use crate::{
+    fixture::{NOTHING, Reply, Server, TestStore, on_both_stores},
+    handlers::asked,
+    support::{log, rules::each_algorithm},
+};
+
+on_both_stores![
+    a_shadow_refuses_nobody_and_is_in_no_header,
+    a_shadow_does_not_delay,
+    a_shadow_that_never_fits_refuses_nobody_either,
+    a_request_that_lacks_the_key_of_a_shadow_passes,
+    a_shadow_is_charged_only_when_the_whole_request_is,
+    a_shadow_that_refuses_is_not_charged,
+    the_first_tier_can_be_a_shadow,
+    all_tiers_can_be_shadows,
+    problem_details_do_not_name_a_shadow,
+    whom_a_shadow_would_have_refused_is_logged_once,
+];
+
+const ONE: Quota = Quota::per_minute(1);
+const TEN: Quota = Quota::per_minute(10);
+
+/// Answers with what it is told of each tier: its name, whether it is a shadow, the outcome, and what is left.
+fn telling() -> Router {
+    let handler = async |decision: Decision| {
+        let tiers = decision.tiers().iter().map(|tier| {
+            let shadow = if tier.is_shadow() { " (shadow)" } else { "" };
+            let verdict = tier.verdict();
+            format!(
+                "{}{shadow} {}, {} left",
+                tier.limit().name(),
+                verdict.outcome(),
+                verdict.remaining()
+            )
+        });
+        tiers.collect::<Vec<_>>().join("; ")
+    };
+    Router::new().route("/", get(handler))
+}
+
+async fn a_shadow_refuses_nobody_and_is_in_no_header<St: TestStore>() {
+    for rule in each_algorithm(Quota::per_minute(2))
+        .into_iter()
+        .filter(|rule| !rule.queues())
+    {
+        let (store, _) = St::fresh();
+        let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
+            .tier("watched", rule, Global)
+            .shadow();
+        let server = Server::start(telling().layer(layer)).await;
+        for (left, watched) in [
+            (9, "admitted, 1 left"),
+            (8, "admitted, 0 left"),
+            (7, "limited, 0 left"),
+            (6, "limited, 0 left"),
+        ] {
+            let reply = server.get("/").await;
+            let limits = format!(r#"10 {left} 660 | "api";q=10;w=60 | "api";r={left};t=45"#);
+            assert_eq!(reply.all(), (200, "-".into(), limits), "{rule:?}");
+            let told = format!("api admitted, {left} left; watched (shadow) {watched}");
+            assert_eq!(reply.body, told, "{rule:?}");
+        }
+    }
+}
+
+async fn a_shadow_does_not_delay<St: TestStore>() {
+    let (store, clock) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
+        .tier("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), Global)
+        .shadow();
+    let server = Server::start(telling().layer(layer)).await;
+    for queue in [
+        "admitted, 2 left",
+        "admitted, 1 left",
+        "admitted, 0 left",
+        "limited, 0 left",
+    ] {
+        let reply = server.get("/").await;
+        assert!(reply.body.ends_with(queue), "{} is not {queue}", reply.body);
+        assert_eq!((reply.status, clock.waiting()), (200, 0));
+    }
+}
+
+async fn a_shadow_that_never_fits_refuses_nobody_either<St: TestStore>() {
+    for rule in each_algorithm(ONE) {
+        let (store, _) = St::fresh();
+        let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
+            .tier("watched", rule, Global)
+            .cost(asked)
+            .shadow();
+        let server = Server::start(telling().layer(layer)).await;
+        let reply = Reply::to(server.request("/").header("x-cost", u64::MAX)).await;
+        let told = "api admitted, 9 left; watched (shadow) impossible, 1 left";
+        assert_eq!((reply.status, reply.body.as_str()), (200, told), "{rule:?}");
+    }
+}
+
+async fn a_request_that_lacks_the_key_of_a_shadow_passes<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("user", TEN, Header::new("x-user-id"), store)
+        .tier("tenant", FixedWindow::new(ONE), Header::new("x-tenant"))
+        .shadow();
+    let server = Server::start(telling().layer(layer)).await;
+    assert_eq!(server.get_as("a").await.body, "user admitted, 9 left");
+    let request = server.request("/").header("x-user-id", "a").header("x-tenant", "t");
+    let told = "user admitted, 8 left; tenant (shadow) admitted, 0 left";
+    assert_eq!(Reply::to(request).await.body, told);
+    // A key that counts is as necessary as ever.
+    for request in [server.request("/"), server.request("/").header("x-tenant", "t")] {
+        let reply = Reply::to(request).await;
+        assert_eq!(reply.all(), (400, "-".into(), NOTHING.into()));
+        assert_eq!(reply.json()["message"], "the request lacks the `x-user-id` header");
+    }
+}
+
+async fn a_shadow_is_charged_only_when_the_whole_request_is<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(2), Global, store.clone())
+        .tier("watched", TokenBucket::new(TEN), Global)
+        .shadow();
+    let server = Server::start(telling().layer(layer)).await;
+    let watched = Limit::new("watched", TokenBucket::new(TEN));
+    for (status, left) in [(200, 9), (200, 8), (429, 8), (429, 8)] {
+        assert_eq!(server.get("/").await.status, status);
+        assert_eq!(store.left(&watched, &Key::GLOBAL).await, left);
+    }
+}
+
+async fn a_shadow_that_refuses_is_not_charged<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store.clone())
+        .cost(asked)
+        .tier("watched", SlidingLog::new(TEN), Global)
+        .cost(asked)
+        .shadow()
+        .tier("beside", FixedWindow::new(Quota::per_minute(100)), Global)
+        .cost(asked)
+        .shadow();
+    let server = Server::start(telling().layer(layer)).await;
+    for (cost, told) in [
+        (
+            7,
+            "api admitted, 93 left; watched (shadow) admitted, 3 left; beside (shadow) admitted, 93 left",
+        ),
+        (
+            4,
+            "api admitted, 89 left; watched (shadow) limited, 3 left; beside (shadow) admitted, 89 left",
+        ),
+        (
+            3,
+            "api admitted, 86 left; watched (shadow) admitted, 0 left; beside (shadow) admitted, 86 left",
+        ),
+    ] {
+        let reply = Reply::to(server.request("/").header("x-cost", cost)).await;
+        assert_eq!((reply.status, reply.body.as_str()), (200, told));
+    }
+}
+
+async fn the_first_tier_can_be_a_shadow<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("watched", ONE, Header::new("x-tenant"), store)
+        .shadow()
+        .tier("api", FixedWindow::new(Quota::per_minute(3)), Global);
+    let server = Server::start(telling().layer(layer)).await;
+    for (status, left, told) in [
+        (200, 2, "watched (shadow) admitted, 0 left; api admitted, 2 left"),
+        (200, 1, "watched (shadow) limited, 0 left; api admitted, 1 left"),
+        (200, 0, "watched (shadow) limited, 0 left; api admitted, 0 left"),
+    ] {
+        let reply = Reply::to(server.request("/").header("x-tenant", "t")).await;
+        let limits = format!(r#"3 {left} 660 | "api";q=3;w=60 | "api";r={left};t=45"#);
+        assert_eq!(reply.all(), (status, "-".into(), limits));
+        assert_eq!(reply.body, told);
+    }
+    // It is the other that refuses, with or without a key for this one.
+    for request in [server.request("/").header("x-tenant", "t"), server.request("/")] {
+        let limits = r#"3 0 660 | "api";q=3;w=60 | "api";r=0;t=45"#;
+        assert_eq!(Reply::to(request).await.all(), (429, "45".into(), limits.into()));
+    }
+}
+
+async fn all_tiers_can_be_shadows<St: TestStore>() {
+    for rule in each_algorithm(ONE) {
+        let (store, _) = St::fresh();
+        let alone = RateLimitLayer::new("watched", rule, Header::new("x-user-id"), store).shadow();
+        let server = Server::start(telling().layer(alone.clone())).await;
+        let two = alone.tier("other", FixedWindow::new(TEN), Global).shadow();
+        for (told, remaining) in [("admitted", 0), ("limited", 0), ("limited", 0)] {
+            let reply = server.get_as("a").await;
+            assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{rule:?}");
+            assert_eq!(
+                reply.body,
+                format!("watched (shadow) {told}, {remaining} left"),
+                "{rule:?}"
+            );
+        }
+        let reply = server.get("/").await;
+        assert_eq!(
+            (reply.all(), reply.body.as_str()),
+            ((200, "-".into(), NOTHING.into()), ""),
+            "{rule:?}"
+        );
+        // They share the limit of the one that stands alone.
+        let reply = Server::start(telling().layer(two)).await.get_as("a").await;
+        assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{rule:?}");
+        let told = "watched (shadow) limited, 0 left; other (shadow) admitted, 9 left";
+        assert_eq!(reply.body, told, "{rule:?}");
+    }
+}
+
+async fn problem_details_do_not_name_a_shadow<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::fixed_window("day", Quota::per_day(1), Global, store)
+        .shadow()
+        .tier("minute", FixedWindow::new(ONE), Global)
+        .respond_with(HttpAnswers::new().problem_details());
+    let server = Server::start(telling().layer(layer)).await;
+    assert_eq!(server.get("/").await.status, 200);
+    let problem = server.get("/").await.json();
+    // It would have taken longer by the day's reckoning.
+    assert_eq!(
+        (&problem["retry_after"], &problem["violated-policies"]),
+        (&45.into(), &["minute"].as_slice().into())
+    );
+}
+
+async fn whom_a_shadow_would_have_refused_is_logged_once<St: TestStore>() {
+    static USERS: AtomicU32 = AtomicU32::new(0);
+    log::listen();
+    let user = format!("watched-{}", USERS.fetch_add(1, Ordering::Relaxed));
+    let (store, _) = St::fresh();
+    let watched = Header::new("x-user-id");
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(3), Global, store)
+        .tier("watched", FixedWindow::new(ONE).rule(), watched.clone())
+        .shadow()
+        .tier("roomy", FixedWindow::new(TEN), watched.clone())
+        .shadow()
+        .tier("tiny", TokenBucket::new(ONE), watched)
+        .cost(|_: &axum::extract::Request| 2)
+        .shadow();
+    let server = Server::start(telling().layer(layer)).await;
+    let lines = || {
+        let ours = log::take(|line| line.field("key") == format!("x-user-id:{user}"));
+        let lines = ours.iter().map(|line| {
+            assert_eq!(line.level, Level::DEBUG);
+            ["limit", "outcome", "message"]
+                .map(|field| line.field(field).to_owned())
+                .join(": ")
+        });
+        lines.collect::<Vec<_>>()
+    };
+    let (watched, tiny) = (
+        "watched: limited: a shadow would have refused a request",
+        "tiny: impossible: a shadow would have refused a request",
+    );
+    for (status, said) in [
+        (200, &[tiny][..]),
+        (200, &[watched, tiny]),
+        (200, &[watched, tiny]),
+        // Whom another tier refuses, nobody else needs to.
+        (429, &[]),
+    ] {
+        assert_eq!(server.get_as(&user).await.status, status);
+        assert_eq!(lines(), said);
+    }
+}

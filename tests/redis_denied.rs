@@ -6,10 +6,13 @@ mod support;
 use std::time::{Duration, Instant};
 
 use support::redis::{RedisServer, ask, calls};
+use tokio::sync::oneshot;
 use tollgate::redis::Connection;
 use tollgate::{
-    Charge, Charges, Cost, Decision, Key, Limit, ManualClock, Operation, Outcome, Quota, RedisStore, Store, TokenBucket,
+    AsError, Charge, Charges, Cost, Decision, Global, Key, Limit, ManualClock, Operation, Outcome, Quota,
+    RateLimitLayer, RedisStore, Store, TokenBucket,
 };
+use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 fn limit(name: &str, a_day: u32) -> Limit {
     Limit::new(name, TokenBucket::new(Quota::per_day(a_day)))
@@ -133,6 +136,44 @@ async fn what_is_given_back_elsewhere_shows_within_a_second() {
         assert!(asked - refused < Duration::from_secs(1));
         asked = Instant::now();
     }
+}
+
+/// Where a charge may be given back any moment, nobody is refused for a second longer.
+#[tokio::test]
+async fn what_may_yet_be_given_back_is_asked_about_every_time() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    // A request says when it is being served, and waits for what is to come of it.
+    type Login = (oneshot::Sender<()>, oneshot::Receiver<bool>);
+    let [here, elsewhere] = [(); 2].map(|()| {
+        let store = server.store().build().unwrap();
+        let layer = RateLimitLayer::token_bucket("logins", Quota::per_day(1), Global, store)
+            .refund_if(|right: &bool| *right)
+            .respond_with(AsError);
+        layer.layer(service_fn(async |(begun, outcome): Login| {
+            begun.send(()).unwrap();
+            outcome.await.map_err(BoxError::from)
+        }))
+    });
+    let login = || {
+        let ((begin, begun), (outcome, known)) = (oneshot::channel(), oneshot::channel());
+        ((begin, known), begun, outcome)
+    };
+    let (request, begun, outcome) = login();
+    let served = tokio::spawn(elsewhere.oneshot(request));
+    begun.await.unwrap();
+    for _ in 0..3 {
+        let before = calls(redis, "evalsha");
+        assert!(here.clone().oneshot(login().0).await.is_err());
+        assert_eq!(calls(redis, "evalsha"), before + 1);
+    }
+    outcome.send(true).unwrap();
+    assert!(served.await.unwrap().unwrap());
+    let (request, begun, outcome) = login();
+    let served = tokio::spawn(here.oneshot(request));
+    begun.await.unwrap();
+    outcome.send(true).unwrap();
+    assert!(served.await.unwrap().unwrap());
 }
 
 #[tokio::test]

@@ -39,7 +39,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Corrects the charge of the tier before it to the cost that the response tells; `None` leaves it.
     ///
     /// What was charged too much is given back. What was too little is charged, whatever is left, up to twice what the limit
-    /// holds: those who come next pay for it. So [charge](Self::cost) an estimate that is rather too high. The rest is as with
+    /// holds: those who come next pay for it. So [charge](Self::cost) an estimate that is rather too high; what costs 0 is not
+    /// charged, and not corrected. The rest is as with
     /// [`refund_if`](Self::refund_if); where a tier has several, the last one that says something counts.
     ///
     /// ```

@@ -137,10 +137,9 @@ async fn a_length_is_a_cost<St: TestStore>() {
     }
     assert_eq!(Reply::to(server.post("/").body("x")).await.status, 429);
     // No bytes cost nothing.
-    assert_eq!(
-        Reply::to(server.post("/").header("content-length", 0)).await.status,
-        200
-    );
+    for request in [server.post("/").header("content-length", 0), server.request("/")] {
+        assert_eq!(Reply::to(request).await.status, 200);
+    }
     let reply = Reply::to(server.post("/").body("x".repeat(1001))).await;
     assert_eq!((reply.status, reply.body.as_str()), (429, NEVER));
 }

@@ -1,13 +1,15 @@
 //! The size of a request as its cost.
 
-use http::{Request, header::CONTENT_LENGTH};
+use http::Request;
+use http_body::Body;
 
 use super::super::CostExtractor;
 
-/// As many as the request's body has bytes, by its `Content-Length`, as the [cost](crate::RateLimitLayer::cost) of a request.
+/// As many as the request's body has bytes, as the [cost](crate::RateLimitLayer::cost) of a request.
 ///
-/// A request that sends its body in chunks does not say how long it will be, so say what that costs:
-/// [`or`](Self::or) a typical size, and [settle](crate::RateLimitLayer::settle) it when the true one is known.
+/// What has no body costs 0. What sends its body in chunks, without a `Content-Length`, does not say how long it will be, so
+/// say what that costs: [`or`](Self::or) a typical size, and [settle](crate::RateLimitLayer::settle) it when the true one is
+/// known.
 ///
 /// ```
 /// use tollgate::{ClientIp, ContentLength, MemoryStore, Quota, RateLimitLayer};
@@ -29,10 +31,9 @@ impl ContentLength {
     }
 }
 
-impl<B> CostExtractor<Request<B>> for ContentLength {
+impl<B: Body> CostExtractor<Request<B>> for ContentLength {
     fn cost(&self, request: &Request<B>) -> Option<u64> {
-        let length = request.headers().get(CONTENT_LENGTH);
-        let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = request.body().size_hint().exact();
         Some(length.unwrap_or(self.otherwise))
     }
 }

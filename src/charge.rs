@@ -117,6 +117,12 @@ impl Charges {
         self.0.iter().any(|charge| charge.limit.rule().queues())
     }
 
+    /// Whether one of them asks for more than its limit ever holds, so that there is nothing to wait for.
+    pub(crate) fn can_never_pass(&self) -> bool {
+        let mut binding = self.0.iter().filter(|charge| !charge.shadow);
+        binding.any(|charge| charge.cost > charge.limit.rule().capacity())
+    }
+
     /// The only one, where there is only one.
     pub(crate) fn into_one(self) -> Result<Charge, Self> {
         self.0.into_inner().map(|[charge]| charge).map_err(Self)

@@ -85,13 +85,15 @@ impl WaitingRoom {
         }
     }
 
-    /// Where somebody already waits for what one of these is charged to.
+    /// Where somebody already waits for what one of these is charged to. Nobody waits for what costs nothing, or for what is
+    /// never there.
     pub(super) fn line_for(&self, charges: &Charges) -> Option<Spot> {
-        if self.count.load(Ordering::Relaxed) == 0 {
+        if self.count.load(Ordering::Relaxed) == 0 || charges.can_never_pass() {
             return None;
         }
         let lines = self.lines();
-        let mut spots = charges.as_slice().iter().filter(|charge| !charge.shadow).map(Spot::of);
+        let spends = |charge: &&Charge| !charge.shadow && charge.cost > 0;
+        let mut spots = charges.as_slice().iter().filter(spends).map(Spot::of);
         spots.find(|spot| lines.contains_key(spot))
     }
 

@@ -129,10 +129,10 @@ where
         }
     }
 
-    /// Holds a request back until its turn, and then calls a service that need not be ready yet.
+    /// Holds a request back until its turn, if that has not come yet, and then calls a service that need not be ready.
     fn hold(store: &St, (inner, request): (S, Req), mut decision: Decision) -> Self {
         let delay = decision.delay();
-        let receipt = (!delay.is_zero()).then(|| decision.take_receipt()).flatten();
+        let receipt = decision.take_receipt();
         let place = receipt.map(|receipt| Place::new(store.clone(), receipt));
         let admitted = Some(Admitted {
             inner,

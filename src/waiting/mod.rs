@@ -117,12 +117,15 @@ impl Wait {
                 let (Some(wait), Some(spent)) = (decision.retry_after(), Spot::spent(&decision)) else {
                     return Ok(decision);
                 };
-                let now = clock.now();
-                ticket.tell(&decision, now);
+                let (now, elsewhere) = (clock.now(), spent != *ticket.spot());
+                // What else it has to wait for may be its own affair, and not that of those behind it.
+                if !elsewhere {
+                    ticket.tell(&decision, now);
+                }
                 if now.saturating_add(micros(wait)) > until {
                     return Ok(decision);
                 }
-                if spent != *ticket.spot() {
+                if elsewhere {
                     self.told = Some(decision);
                     break spent;
                 }

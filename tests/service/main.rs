@@ -6,6 +6,7 @@ mod held;
 mod readiness;
 #[path = "../support/mod.rs"]
 mod support;
+mod waiting;
 
 use std::{
     fmt::Debug,
@@ -48,7 +49,7 @@ fn wrap<L: Layer<Inner>>(layer: L) -> (L::Service, Outside) {
 }
 
 /// Looks once, without waiting.
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 

@@ -1,0 +1,103 @@
+//! Requests that wait in place of being refused, looked at one step at a time.
+
+use std::{pin::Pin, task::Poll};
+
+use tollgate::{AsError, FixedWindow, Global, Key, Quota, RateLimitLayer, SlidingLog};
+use tower::{BoxError, Layer, Service, limit::ConcurrencyLimit};
+use tower_test::mock;
+
+use crate::{Outside, SECOND, arrived, call, memory, once_a_minute, poll, rejection, wrap};
+
+type Response = Pin<Box<dyn Future<Output = Result<&'static str, BoxError>>>>;
+
+/// Sends a request, which waits or is served.
+fn send<S>(service: &mut S, request: &'static str) -> Response
+where
+    S: Service<&'static str, Response = &'static str, Error = BoxError, Future: 'static>,
+{
+    let mut response: Response = call(service, request);
+    assert!(poll(response.as_mut()).is_pending());
+    response
+}
+
+/// The request that is served next is this one.
+fn served(outside: &mut Outside, mut response: Response, request: &'static str) {
+    assert!(poll(response.as_mut()).is_pending());
+    assert_eq!(arrived(outside), Some(request));
+    assert!(matches!(poll(response.as_mut()), Poll::Ready(Ok("served"))));
+}
+
+#[test]
+fn who_waits_does_not_sit_on_a_service_that_is_ready() {
+    let (store, clock) = memory();
+    let key = |request: &&'static str| Key::named("user", request);
+    let layer = RateLimitLayer::new("name", once_a_minute(), key, store).wait(60 * SECOND);
+    let (inner, mut outside) = mock::pair();
+    outside.allow(9);
+    // There is one permit, and whoever is ready has it.
+    let mut service = layer.respond_with(AsError).layer(ConcurrencyLimit::new(inner, 1));
+    let first = send(&mut service, "a");
+    served(&mut outside, first, "a");
+    let waiting = send(&mut service, "a");
+    // Somebody else is served meanwhile.
+    let other = send(&mut service, "b");
+    served(&mut outside, other, "b");
+    assert_eq!((clock.waiting(), arrived(&mut outside)), (1, None));
+    clock.advance(60 * SECOND);
+    served(&mut outside, waiting, "a");
+}
+
+#[test]
+fn who_leaves_after_its_turn_has_come_and_before_it_is_served_is_charged_nothing() {
+    let (store, clock) = memory();
+    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).wait(60 * SECOND);
+    let (mut service, mut outside) = wrap(layer.respond_with(AsError));
+    outside.allow(2);
+    let first = send(&mut service, "first");
+    served(&mut outside, first, "first");
+    let mut waiting = send(&mut service, "waiting");
+    clock.advance(60 * SECOND);
+    // It is admitted, but the service is not ready.
+    outside.allow(0);
+    assert!(poll(waiting.as_mut()).is_pending());
+    assert_eq!(clock.waiting(), 0);
+    drop(waiting);
+    outside.allow(9);
+    let next = send(&mut service, "next");
+    served(&mut outside, next, "next");
+}
+
+/// What stops the head is its own affair: others wait for what is theirs too.
+#[test]
+fn a_head_that_is_stopped_by_a_limit_of_its_own_stops_nobody_behind_it() {
+    let (store, clock) = memory();
+    let user = |request: &&'static str| Key::named("user", &request[..1]);
+    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(3)), Global, store)
+        .tier("user", SlidingLog::new(Quota::per_hour(3)), user)
+        .wait(120 * SECOND)
+        .respond_with(AsError);
+    let (mut service, mut outside) = wrap(layer);
+    outside.allow(99);
+    for first in ["a1", "a2", "b1"] {
+        let response = send(&mut service, first);
+        served(&mut outside, response, first);
+    }
+    let [a3, mut a4, b2, c1] = ["a3", "a4", "b2", "c1"].map(|request| send(&mut service, request));
+    clock.advance(60 * SECOND);
+    served(&mut outside, a3, "a3");
+    // Its user has used up an hour, so it is refused. Those behind it have not asked yet when somebody comes.
+    let Poll::Ready(Err(error)) = poll(a4.as_mut()) else {
+        panic!("it is not worth waiting for")
+    };
+    assert_eq!(rejection(&error).retry_after(), Some(3540 * SECOND));
+    drop(a4);
+    let mut d1 = send(&mut service, "d1");
+    assert_eq!(arrived(&mut outside), None);
+    served(&mut outside, b2, "b2");
+    served(&mut outside, c1, "c1");
+    // There were three in this minute.
+    assert!(poll(d1.as_mut()).is_pending());
+    assert_eq!(arrived(&mut outside), None);
+    clock.advance(60 * SECOND);
+    served(&mut outside, d1, "d1");
+}

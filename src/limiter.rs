@@ -182,6 +182,29 @@ impl<St: Store> Limiter<St> {
 
     /// Gives back what still counts of a charge, by the receipt of its [decision](Decision::take_receipt), and tells what is
     /// left.
+    ///
+    /// ```
+    /// use tollgate::{Key, Limiter, MemoryStore, Quota, TokenBucket};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let jobs = Limiter::new("jobs", TokenBucket::new(Quota::per_minute(10)), MemoryStore::new());
+    /// let Ok(mut decision) = jobs.check(&Key::GLOBAL).await;
+    /// let receipt = decision.take_receipt().expect("it was admitted");
+    /// let Ok(decision) = jobs.refund(receipt).await; // the job failed
+    /// assert_eq!(decision.tiers()[0].verdict().remaining(), 10);
+    /// # }
+    /// ```
+    ///
+    /// Nothing is given back twice:
+    ///
+    /// ```compile_fail,E0382
+    /// # use tollgate::{Limiter, MemoryStore, Receipt};
+    /// # async fn twice(jobs: Limiter<MemoryStore>, receipt: Receipt) {
+    /// jobs.refund(receipt).await;
+    /// jobs.refund(receipt).await;
+    /// # }
+    /// ```
     pub async fn refund(&self, receipt: Receipt) -> Result<Decision, St::Error> {
         self.store.apply(Operation::Refund(receipt)).await
     }

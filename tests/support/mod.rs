@@ -1,5 +1,11 @@
 //! What the tests share: servers of their own and ways to break them, and both stores on one clock.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    unused_macros,
+    reason = "each test binary uses its own part"
+)]
 
 #[cfg(feature = "redis")]
 pub mod cluster;

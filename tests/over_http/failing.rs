@@ -9,6 +9,7 @@ use tollgate::{
 
 use crate::{
     fixture::{NOTHING, NOW, Server},
+    held::{Held, SECOND},
     support::redis::RedisServer,
 };
 
@@ -155,4 +156,55 @@ async fn a_redis_that_was_never_there_is_a_failure_too() {
         assert_eq!(open.get("/").await.body, "true []");
         assert_eq!(closed.get("/").await.all(), (503, "1".into(), NOTHING.into()));
     }
+}
+
+/// Redis is gone while three wait for it: nobody is left waiting, and each is told in turn.
+#[tokio::test]
+async fn who_waits_when_redis_dies_is_answered_as_the_layer_says() {
+    for (closed, answer) in [
+        (false, (200, "-".into(), NOTHING.into())),
+        (true, (503, "1".into(), NOTHING.into())),
+    ] {
+        let (mut redis, clock) = (RedisServer::start(), ManualClock::at(NOW));
+        let store = redis.store().clock(clock.clone()).build().unwrap();
+        let held = Held::on(store, clock, |app, store| {
+            let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), Global, store).wait(60 * SECOND);
+            app.layer(if closed { layer.fail_closed() } else { layer })
+        })
+        .await;
+        assert_eq!(held.get(0).await.status, 200);
+        let waiting = [held.wait(1).await, held.wait(2).await, held.wait(3).await];
+        redis.kill();
+        held.clock.advance(45 * SECOND);
+        for waiting in waiting {
+            assert_eq!(waiting.await.unwrap().all(), answer);
+        }
+        let served: Vec<_> = held.served().into_iter().map(|(request, _)| request).collect();
+        assert_eq!(served, if closed { vec![0] } else { vec![0, 1, 2, 3] });
+        assert_eq!(held.clock.waiting(), 0);
+    }
+}
+
+#[tokio::test]
+async fn who_waits_when_redis_dies_is_admitted_by_the_fallback() {
+    let (mut redis, clock) = (RedisServer::start(), ManualClock::at(NOW));
+    let store = redis.store().clock(clock.clone()).build().unwrap();
+    let memory = MemoryStore::builder().clock(clock.clone()).build();
+    let held = Held::on(store, clock, |app, store| {
+        let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), Global, store).fallback(memory);
+        app.layer(layer.wait(120 * SECOND))
+    })
+    .await;
+    assert_eq!(held.get(0).await.status, 200);
+    let [first, second] = [held.wait(1).await, held.wait(2).await];
+    redis.kill();
+    held.clock.set(660_000_000);
+    assert_eq!(first.await.unwrap().status, 200);
+    held.settled(1).await;
+    // Memory has admitted one, and the next one waits for it.
+    held.clock.set(719_999_999);
+    assert_eq!(held.served(), [(0, 0), (1, 44_750_000)]);
+    held.clock.set(720_000_000);
+    assert_eq!(second.await.unwrap().status, 200);
+    assert_eq!(held.served(), [(0, 0), (1, 44_750_000), (2, 104_750_000)]);
 }

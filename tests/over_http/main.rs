@@ -11,6 +11,7 @@ mod extractor;
 mod failing;
 mod fixture;
 mod handlers;
+mod held;
 mod leaving;
 mod networks;
 mod outcomes;
@@ -27,3 +28,5 @@ mod streaming;
 #[path = "../support/mod.rs"]
 mod support;
 mod tiers;
+mod waiting;
+mod waiting_in_line;

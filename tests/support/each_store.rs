@@ -1,5 +1,4 @@
 //! A test per store, on a clock of the test's that stands still.
-#![allow(unused_imports, unused_macros, reason = "each test binary uses its own part")]
 
 use std::{
     sync::{

@@ -6,6 +6,7 @@ mod outcomes;
 mod soak;
 #[path = "../support/mod.rs"]
 mod support;
+mod waiting;
 
 use std::{
     env, fs,

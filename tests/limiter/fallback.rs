@@ -1,11 +1,12 @@
 //! A limiter whose Redis is gone, with and without memory to fall back on.
 
+use tokio::time::timeout;
 use tollgate::{Fallback, Limiter, ManualClock, MemoryStore, RedisStore};
 
 use crate::{
     SECOND, alice, bob, decided, one, remaining,
     support::{
-        each_store::{NOW, until},
+        each_store::{NOW, PATIENCE, until},
         redis::RedisServer,
     },
     told,
@@ -81,7 +82,10 @@ async fn who_waits_when_redis_dies_waits_for_memory() {
     assert_eq!(told(limiter.check(&alice()).await), (true, vec![0]));
     let wait = || {
         let limiter = limiter.clone();
-        tokio::spawn(async move { decided(limiter.wait(&alice(), 60 * SECOND).await) })
+        tokio::spawn(async move {
+            let answer = timeout(PATIENCE, limiter.wait(&alice(), 60 * SECOND)).await;
+            decided(answer.expect("it ends"))
+        })
     };
     let first = wait();
     until(async || clock.waiting() == 1).await;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::{task::JoinHandle, time::timeout};
 use tollgate::{Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, TokenBucket};
 
 use crate::{
     MICRO, SECOND, alice, bob, decided, one, remaining,
     support::{
-        each_store::{NOW, TestStore, on_both_stores, until},
+        each_store::{NOW, PATIENCE, TestStore, on_both_stores, until},
         rules::each_algorithm,
     },
     told,
@@ -47,7 +47,9 @@ impl<St: TestStore> Waits<St> {
     fn start(&self, cost: u64, max: Duration) -> Wait {
         let (limiter, clock) = (self.limiter.clone(), self.clock.clone());
         tokio::spawn(async move {
-            let decision = decided(limiter.wait_n(&alice(), cost, max).await);
+            // Nothing takes that long: a test that would hang fails.
+            let answer = timeout(PATIENCE, limiter.wait_n(&alice(), cost, max)).await;
+            let decision = decided(answer.expect("it ends"));
             (decision, clock.now() - NOW)
         })
     }

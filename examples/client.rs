@@ -1,6 +1,6 @@
 //! A client that stays under somebody else's limit: it waits for its turn, and is never refused.
 //!
-//! Run it with `cargo run --example client`. It starts the server to call by itself, and takes about four seconds.
+//! Run it with `cargo run --example client`. It starts the server to call by itself, and takes about six seconds.
 
 use std::time::{Duration, Instant};
 
@@ -50,9 +50,9 @@ async fn main() -> Result<(), BoxError> {
     let (served, refused) = call(plain, &url).await?;
     println!("without a limit: {served} served, {refused} refused");
 
-    // They count when a request arrives, and we when it leaves: one that was slow on its way comes closer to the next.
-    // The tenth that we do not use is what our requests may differ by on their way.
-    let quota = Quota::new(10, Duration::from_millis(1100));
+    // They count when a request arrives, and we when it leaves: one that was slow on its way comes closer to the next. So
+    // we stay below their limit by what our requests may differ on their way, here by half a second at most.
+    let quota = Quota::new(10, Duration::from_millis(1500));
     let limit = RateLimitLayer::sliding_log("their-api", quota, Global, MemoryStore::new())
         .wait(Duration::from_secs(30))
         .respond_with(AsError);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header::CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header::CONTENT_TYPE};
 
 use super::{Rejection, Respond, forward, headers::Headers};
 use crate::{decision::Decision, extract::KeyError};
@@ -55,13 +55,16 @@ impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcAnswers {
     }
 
     fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
-        self.headers.write_admission(decision, response);
+        self.headers.write_admission(decision, true, response);
     }
 }
 
-/// Whether a request is gRPC, in whatever encoding. gRPC-Web is not: its statuses are in bodies.
+/// Whether a request is gRPC, in whatever encoding, which always POSTs. gRPC-Web is not: its statuses are in bodies.
 pub(super) fn is_grpc<B>(request: &Request<B>) -> bool {
-    let media_type = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let posted = (request.method() == Method::POST).then(|| request.headers());
+    let media_type = posted
+        .and_then(|headers| headers.get(CONTENT_TYPE))
+        .map(HeaderValue::as_bytes);
     let parts = media_type.and_then(|media_type| media_type.split_at_checked(MEDIA_TYPE.len()));
     parts.is_some_and(|(start, rest)| {
         start.eq_ignore_ascii_case(MEDIA_TYPE.as_bytes()) && matches!(rest.first(), None | Some(b'+' | b';'))

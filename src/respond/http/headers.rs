@@ -53,8 +53,11 @@ impl Default for Headers {
 
 impl Headers {
     /// Tells an admitted request what is left. Where an inner layer has refused it, that one has spoken.
-    pub(super) fn write_admission<C>(&self, decision: &Decision, response: &mut Response<C>) {
-        let refused = response.status() == StatusCode::TOO_MANY_REQUESTS || grpc::is_limited(response.headers());
+    pub(super) fn write_admission<C>(&self, decision: &Decision, is_grpc: bool, response: &mut Response<C>) {
+        let refused = match is_grpc {
+            true => grpc::is_limited(response.headers()),
+            false => response.status() == StatusCode::TOO_MANY_REQUESTS,
+        };
         self.write(decision, refused, response.headers_mut());
     }
 

@@ -127,8 +127,8 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
         Ok(response.map(C::from))
     }
 
-    fn admit(&self, _: bool, decision: &Decision, response: &mut Response<C>) {
-        self.headers.write_admission(decision, response);
+    fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
+        self.headers.write_admission(decision, is_grpc, response);
     }
 }
 

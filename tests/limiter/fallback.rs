@@ -82,10 +82,7 @@ async fn who_waits_when_redis_dies_waits_for_memory() {
     assert_eq!(told(limiter.check(&alice()).await), (true, vec![0]));
     let wait = || {
         let limiter = limiter.clone();
-        tokio::spawn(async move {
-            let answer = timeout(PATIENCE, limiter.wait(&alice(), 60 * SECOND)).await;
-            decided(answer.expect("it ends"))
-        })
+        tokio::spawn(async move { decided(limiter.wait(&alice(), 60 * SECOND).await) })
     };
     let first = wait();
     until(async || clock.waiting() == 1).await;
@@ -93,11 +90,11 @@ async fn who_waits_when_redis_dies_waits_for_memory() {
     until(async || clock.waiting() == 2).await;
     redis.kill();
     clock.advance(10 * SECOND);
-    let first = first.await.unwrap();
+    let first = timeout(PATIENCE, first).await.expect("it ends").unwrap();
     assert!(first.admits() && first.is_by_fallback());
     until(async || clock.waiting() == 1).await;
     clock.advance(10 * SECOND);
-    let second = second.await.unwrap();
+    let second = timeout(PATIENCE, second).await.expect("it ends").unwrap();
     assert_eq!((second.is_by_fallback(), second.now()), (true, NOW + 20_000_000));
     // Redis is back, and has forgotten everything.
     redis.restart();

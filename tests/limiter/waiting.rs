@@ -47,9 +47,7 @@ impl<St: TestStore> Waits<St> {
     fn start(&self, cost: u64, max: Duration) -> Wait {
         let (limiter, clock) = (self.limiter.clone(), self.clock.clone());
         tokio::spawn(async move {
-            // Nothing takes that long: a test that would hang fails.
-            let answer = timeout(PATIENCE, limiter.wait_n(&alice(), cost, max)).await;
-            let decision = decided(answer.expect("it ends"));
+            let decision = decided(limiter.wait_n(&alice(), cost, max).await);
             (decision, clock.now() - NOW)
         })
     }
@@ -75,9 +73,14 @@ impl<St: TestStore> Waits<St> {
     }
 }
 
+/// What came of it, and after how many microseconds. A wait that never ends fails.
+async fn ended(wait: Wait) -> (Decision, Micros) {
+    timeout(PATIENCE, wait).await.expect("it ends").unwrap()
+}
+
 /// Whether it passed, and after how many microseconds.
 async fn passed(wait: Wait) -> (bool, Micros) {
-    let (decision, at) = wait.await.unwrap();
+    let (decision, at) = ended(wait).await;
     (decision.admits(), at)
 }
 
@@ -105,7 +108,7 @@ async fn a_wait_that_is_not_worth_it_returns_at_once<St: TestStore>() {
     let waits = Waits::<St>::new(|store| Limiter::new("api", one(), store));
     assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
     for max in [Duration::ZERO, SECOND, 10 * SECOND - MICRO] {
-        let (decision, at) = waits.start(1, max).await.unwrap();
+        let (decision, at) = ended(waits.start(1, max)).await;
         assert_eq!((decision.retry_after(), at), (Some(10 * SECOND), 0));
     }
     assert_eq!(waits.clock.waiting(), 0);
@@ -137,7 +140,7 @@ async fn who_would_wait_longer_behind_the_head_is_refused_at_once<St: TestStore>
     assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
     let head = waits.wait(1, FOREVER).await;
     waits.clock.advance(4 * SECOND);
-    let (decision, at) = waits.start(1, 6 * SECOND - MICRO).await.unwrap();
+    let (decision, at) = ended(waits.start(1, 6 * SECOND - MICRO)).await;
     assert_eq!((decision.retry_after(), at), (Some(6 * SECOND), 4_000_000));
     assert_eq!(remaining(&decision), [0]);
     // This one may yet be lucky, should the head leave.
@@ -160,7 +163,7 @@ async fn whose_time_runs_out_in_line_is_refused_then<St: TestStore>() {
     waits.clock.advance(5 * SECOND - MICRO);
     assert_eq!(waits.clock.waiting(), 2);
     waits.clock.advance(MICRO);
-    let (decision, at) = second.await.unwrap();
+    let (decision, at) = ended(second).await;
     assert_eq!((decision.retry_after(), at), (Some(5 * SECOND), 15_000_000));
     waits.clock.advance(5 * SECOND);
     assert_eq!(passed(head).await, (true, 20_000_000));
@@ -199,7 +202,7 @@ async fn a_queue_returns_at_the_departure_and_keeps_the_receipt<St: TestStore>()
     waits.clock.advance(SECOND - MICRO);
     assert!(!wait.is_finished());
     waits.clock.advance(MICRO);
-    let (mut decision, at) = wait.await.unwrap();
+    let (mut decision, at) = ended(wait).await;
     assert_eq!((decision.delay(), at), (SECOND, 1_000_000));
     assert_eq!(waits.left().await, [2]);
     let receipt = decision.take_receipt().unwrap();
@@ -228,7 +231,7 @@ async fn what_costs_nothing_or_too_much_does_not_stand_in_line<St: TestStore>() 
     let head = waits.wait(1, FOREVER).await;
     assert_eq!(passed(waits.start(0, FOREVER)).await, (true, 0));
     for cost in [2, u64::MAX] {
-        let (decision, at) = waits.start(cost, FOREVER).await.unwrap();
+        let (decision, at) = ended(waits.start(cost, FOREVER)).await;
         assert_eq!((decision.outcome().name(), at), ("impossible", 0));
     }
     waits.clock.advance(10 * SECOND);
@@ -244,7 +247,7 @@ async fn clones_stand_in_one_line_and_it_has_an_end<St: TestStore>() {
         for _ in 0..fit {
             line.push(waits.wait(1, FOREVER).await);
         }
-        let (decision, at) = waits.start(1, FOREVER).await.unwrap();
+        let (decision, at) = ended(waits.start(1, FOREVER)).await;
         assert_eq!((decision.retry_after(), at), (Some(10 * SECOND), 0), "{waiters}");
         // Others have lines of their own.
         assert!(decided(waits.limiter.wait(&bob(), FOREVER).await).admits());

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use self::room::Spot;
+use self::room::{Spot, Ticket};
 pub(crate) use self::room::{WAITERS, WaitingRoom};
 use crate::{
     charge::Charges,
@@ -41,6 +41,14 @@ struct Wait {
     spot: Spot,
     /// What the store has just said of them, if it has been asked.
     told: Option<Decision>,
+}
+
+/// What comes of a turn at the head of a line.
+enum Turn {
+    /// The decision is the last.
+    Over(Decision),
+    /// It refuses, and for something that is waited for in another line.
+    Elsewhere(Decision, Spot),
 }
 
 impl Patience {
@@ -91,46 +99,56 @@ impl Wait {
         let (clock, room) = (store.clock(), &patience.room);
         let until = clock.now().saturating_add(micros(patience.max));
         loop {
-            let ticket = match room.join(self.spot, until) {
-                Ok(ticket) => ticket,
-                Err(spot) => {
-                    let repeated = || room.refusal(&spot, &self.charges, clock.now());
-                    return match self.told.or_else(repeated) {
-                        Some(refusal) => Ok(refusal),
-                        None => ask(&store, self.charges).await,
-                    };
-                }
+            let Some(ticket) = room.join(&self.spot, until) else {
+                return self.turned_away(&store, room).await;
             };
             let Some(_head) = before(until, clock, ticket.head()).await else {
-                return match room.refusal(ticket.spot(), &self.charges, clock.now()) {
-                    Some(refusal) => Ok(refusal),
-                    None => ask(&store, self.charges).await,
-                };
+                self.told = None;
+                return self.turned_away(&store, room).await;
             };
-            // What was said before others left is out of date.
-            let mut told = self.told.take().filter(|_| ticket.is_first());
-            self.spot = loop {
-                let decision = match told.take() {
-                    Some(decision) => decision,
-                    None => ask(&store, self.charges.clone()).await?,
-                };
-                let (Some(wait), Some(spent)) = (decision.retry_after(), Spot::spent(&decision)) else {
-                    return Ok(decision);
-                };
-                let (now, elsewhere) = (clock.now(), spent != *ticket.spot());
-                // What else it has to wait for may be its own affair, and not that of those behind it.
-                if !elsewhere {
-                    ticket.tell(&decision, now);
-                }
-                if now.saturating_add(micros(wait)) > until {
-                    return Ok(decision);
-                }
-                if elsewhere {
+            match self.at_the_head(&store, &ticket, until).await? {
+                Turn::Over(decision) => return Ok(decision),
+                Turn::Elsewhere(decision, spot) => {
                     self.told = Some(decision);
-                    break spent;
+                    self.spot = spot;
                 }
-                clock.sleep(wait).await;
+            }
+        }
+    }
+
+    /// Asks, waits for as long as the store says, and asks again.
+    async fn at_the_head<St: Store>(&mut self, store: &St, ticket: &Ticket, until: Micros) -> Result<Turn, St::Error> {
+        // What was said before others left is out of date.
+        let mut told = self.told.take().filter(|_| ticket.is_first());
+        loop {
+            let decision = match told.take() {
+                Some(decision) => decision,
+                None => ask(store, self.charges.clone()).await?,
             };
+            let (Some(wait), Some(spent)) = (decision.retry_after(), Spot::spent(&decision)) else {
+                return Ok(Turn::Over(decision));
+            };
+            let (now, is_here) = (store.clock().now(), spent == self.spot);
+            // What else it has to wait for may be its own affair, and not that of those behind it.
+            if is_here {
+                ticket.tell(&decision, now);
+            }
+            if now.saturating_add(micros(wait)) > until {
+                return Ok(Turn::Over(decision));
+            }
+            if !is_here {
+                return Ok(Turn::Elsewhere(decision, spent));
+            }
+            store.clock().sleep(wait).await;
+        }
+    }
+
+    /// What the store has just said, or what the head of the line was told; else the store has to be asked.
+    async fn turned_away<St: Store>(self, store: &St, room: &WaitingRoom) -> Result<Decision, St::Error> {
+        let repeated = || room.refusal(&self.spot, &self.charges, store.clock().now());
+        match self.told.or_else(repeated) {
+            Some(refusal) => Ok(refusal),
+            None => ask(store, self.charges).await,
         }
     }
 }

@@ -99,24 +99,20 @@ impl WaitingRoom {
 
     /// The place behind everybody who waits there, unless the line is too long, or its head is known to wait for longer
     /// than `until`.
-    pub(super) fn join(self: &Arc<Self>, spot: Spot, until: Micros) -> Result<Ticket, Spot> {
+    pub(super) fn join(self: &Arc<Self>, spot: &Spot, until: Micros) -> Option<Ticket> {
         let mut lines = self.lines();
-        let line = match lines.entry(spot.clone()) {
-            Entry::Occupied(line) => line.into_mut(),
-            Entry::Vacant(place) => place.insert(Line::new()),
-        };
+        let line = lines.entry(spot.clone()).or_insert_with(Line::new);
         let is_first = line.waiting == 0;
         let in_vain = line.told.as_ref().is_some_and(|told| told.promised() > until);
         if !is_first && (line.waiting >= self.waiters || in_vain) {
-            return Err(spot);
+            return None;
         }
         line.waiting += 1;
         let head = Arc::clone(&line.head);
         self.count.store(lines.len(), Ordering::Relaxed);
-        let room = Arc::clone(self);
-        Ok(Ticket {
-            room,
-            spot,
+        Some(Ticket {
+            room: Arc::clone(self),
+            spot: spot.clone(),
             head,
             is_first,
         })
@@ -167,10 +163,6 @@ impl Ticket {
     /// Whether nobody was there before.
     pub(super) fn is_first(&self) -> bool {
         self.is_first
-    }
-
-    pub(super) fn spot(&self) -> &Spot {
-        &self.spot
     }
 
     /// The head of the line, when it is this one's turn.
@@ -233,15 +225,15 @@ mod tests {
     fn a_line_is_there_for_as_long_as_somebody_waits() {
         let room = Arc::new(WaitingRoom::new(2));
         assert!(room.line_for(&charges("ann")).is_none());
-        let first = room.join(spot("ann"), 0).ok().unwrap();
-        let second = room.join(spot("ann"), 0).ok().unwrap();
+        let first = room.join(&spot("ann"), 0).unwrap();
+        let second = room.join(&spot("ann"), 0).unwrap();
         assert!(first.is_first() && !second.is_first());
-        assert!(room.join(spot("ann"), 0).is_err());
-        assert!(room.join(spot("bob"), 0).is_ok_and(|ticket| ticket.is_first()));
+        assert!(room.join(&spot("ann"), 0).is_none());
+        assert!(room.join(&spot("bob"), 0).is_some_and(|ticket| ticket.is_first()));
         drop(first);
         assert_eq!(room.line_for(&charges("ann")), Some(spot("ann")));
         // Whoever comes now is behind the second.
-        assert!(room.join(spot("ann"), 0).is_ok_and(|ticket| !ticket.is_first()));
+        assert!(room.join(&spot("ann"), 0).is_some_and(|ticket| !ticket.is_first()));
         drop(second);
         assert!(room.line_for(&charges("ann")).is_none());
         assert!(room.lines().is_empty());
@@ -250,7 +242,7 @@ mod tests {
     #[test]
     fn whoever_would_wait_in_vain_is_told_so_at_once() {
         let room = Arc::new(WaitingRoom::new(2));
-        let head = room.join(spot("ann"), 0).ok().unwrap();
+        let head = room.join(&spot("ann"), 0).unwrap();
         let (retry_after, charge) = (1_000, charges("ann").into_one().unwrap());
         let verdict = crate::verdict::Verdict {
             outcome: crate::verdict::Outcome::Limited { retry_after },
@@ -258,8 +250,8 @@ mod tests {
             reset_after: 5_000,
         };
         head.tell(&Decision::of_one(7_000_000, Tier::new(charge, verdict)), 50);
-        assert!(room.join(spot("ann"), 1_049).is_err());
-        assert!(room.join(spot("ann"), 1_050).is_ok());
+        assert!(room.join(&spot("ann"), 1_049).is_none());
+        assert!(room.join(&spot("ann"), 1_050).is_some());
         let told = room.refusal(&spot("ann"), &charges("ann"), 450).unwrap();
         assert_eq!((told.now(), told.retry_after().unwrap().as_micros()), (7_000_400, 600));
         assert!(room.refusal(&spot("ann"), &charges("bob"), 450).is_none());

@@ -1,11 +1,13 @@
 //! Charges that stay although they were to be corrected when a response's body ends: it does not, or nobody knows more then.
 
 use axum::{body::Body, http::Method};
+use reqwest::Response;
+use tokio::sync::mpsc::UnboundedSender;
 use tollgate::{Global, RateLimitLayer, Sent};
 
 use crate::{
     fixture::{Reply, Server, TestStore, on_both_stores, until},
-    handlers::Chunks,
+    handlers::{Chunk, Chunks},
     queue::SECOND,
     streaming::{HUNDRED, Next, left, serve, twenty},
 };
@@ -31,18 +33,24 @@ async fn a_cost_that_nobody_knows_leaves_the_charge<St: TestStore>() {
     }
 }
 
+/// A body that has been sent so far, and may go on.
+async fn send(server: &Server, next: &Next, chunks: &[&'static str]) -> (UnboundedSender<Chunk>, Response) {
+    let (sender, body) = Chunks::new();
+    next.is(Body::new(body));
+    let mut response = server.request("/").send().await.unwrap();
+    for chunk in chunks {
+        sender.send(Ok(chunk)).unwrap();
+        assert_eq!(response.chunk().await.unwrap().unwrap(), chunk);
+    }
+    (sender, response)
+}
+
 async fn a_body_that_breaks_off_keeps_its_charge<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
     for (total, chunks) in [(80, &["abc", "def"][..]), (60, &[])] {
-        let (sender, body) = Chunks::new();
-        next.is(Body::new(body));
-        let mut response = server.request("/").send().await.unwrap();
-        for chunk in chunks {
-            sender.send(Ok(chunk)).unwrap();
-            assert_eq!(response.chunk().await.unwrap().unwrap(), chunk);
-        }
+        let (sender, response) = send(&server, &next, chunks).await;
         sender.send(Err("it broke")).unwrap();
-        assert!(response.chunk().await.is_err());
+        assert!(response.bytes().await.is_err());
         until(async || sender.is_closed()).await;
         assert_eq!(left(&store, "bytes").await, total);
     }
@@ -51,13 +59,7 @@ async fn a_body_that_breaks_off_keeps_its_charge<St: TestStore>() {
 async fn a_client_that_leaves_in_the_middle_keeps_its_charge<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
     for (total, chunks) in [(80, &["abc", "def"][..]), (60, &[])] {
-        let (sender, body) = Chunks::new();
-        next.is(Body::new(body));
-        let mut response = server.request("/").send().await.unwrap();
-        for chunk in chunks {
-            sender.send(Ok(chunk)).unwrap();
-            assert_eq!(response.chunk().await.unwrap().unwrap(), chunk);
-        }
+        let (sender, response) = send(&server, &next, chunks).await;
         drop(response);
         until(async || sender.is_closed()).await;
         assert_eq!(left(&store, "bytes").await, total);

@@ -23,6 +23,8 @@ on_both_stores![
     an_expensive_place_in_a_queue_is_given_back_whole,
     a_held_request_is_given_back_when_it_succeeds,
     a_held_request_with_somebody_behind_it_keeps_its_place,
+    a_shadow_forgets_whoever_leaves_the_queue,
+    an_exempt_client_that_leaves_leaves_nothing_behind,
 ];
 
 const TEN: Quota = Quota::per_minute(10);
@@ -181,4 +183,46 @@ async fn a_refund_that_is_under_way_is_seen_through() {
     connected.keeps(0).await;
     ask::<()>(redis, "CLIENT UNPAUSE");
     until(async || store.left(&limit, &Key::GLOBAL).await == 10).await;
+}
+
+/// A queue, and a count that is only watched.
+async fn watched<St: TestStore>(store: &St, keeper: &Keeper) -> Server {
+    let layer = RateLimitLayer::new("queue", one_a_second(), Global, store.clone())
+        .tier("watched", FixedWindow::new(TEN), Global)
+        .shadow()
+        .exempt(|request: &Request| request.headers().contains_key("x-exempt"));
+    Server::start(keeper.obliging().layer(layer)).await
+}
+
+async fn a_shadow_forgets_whoever_leaves_the_queue<St: TestStore>() {
+    let ((store, clock), keeper) = (St::fresh(), Keeper::new());
+    let server = watched(&store, &keeper).await;
+    let shadow = Limit::new("watched", FixedWindow::new(TEN));
+    let first = tokio::spawn(server.get("/"));
+    keeper.keeps(1).await;
+    let second = tokio::spawn(server.get("/"));
+    until(async || clock.waiting() == 1).await;
+    assert_eq!(store.left(&shadow, &Key::GLOBAL).await, 8);
+    second.abort();
+    until(async || store.left(&shadow, &Key::GLOBAL).await == 9).await;
+    // What is being served stays counted.
+    first.abort();
+    keeper.keeps(0).await;
+    assert_eq!(store.left(&shadow, &Key::GLOBAL).await, 9);
+}
+
+async fn an_exempt_client_that_leaves_leaves_nothing_behind<St: TestStore>() {
+    let ((store, clock), keeper) = (St::fresh(), Keeper::new());
+    let server = watched(&store, &keeper).await;
+    let clients = [(); 3].map(|()| tokio::spawn(Reply::to(server.request("/").header("x-exempt", "yes"))));
+    keeper.keeps(3).await;
+    clients.iter().for_each(JoinHandle::abort);
+    keeper.keeps(0).await;
+    assert_eq!(clock.waiting(), 0);
+    let (queue, shadow) = (
+        Limit::new("queue", one_a_second()),
+        Limit::new("watched", FixedWindow::new(TEN)),
+    );
+    assert_eq!(store.left(&queue, &Key::GLOBAL).await, 10);
+    assert_eq!(store.left(&shadow, &Key::GLOBAL).await, 10);
 }

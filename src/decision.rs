@@ -25,6 +25,8 @@ pub struct Decision {
     now: Micros,
     tiers: Tiers,
     by: By,
+    /// Whether there were more tiers, of which nobody could tell.
+    is_partial: bool,
 }
 
 /// Who decided, the least to be relied on last.
@@ -97,8 +99,12 @@ impl Tier {
 
 impl Decision {
     pub(crate) fn new(now: Micros, tiers: Tiers) -> Self {
-        let by = By::Store;
-        Self { now, tiers, by }
+        Self {
+            now,
+            tiers,
+            by: By::Store,
+            is_partial: false,
+        }
     }
 
     /// Of a request with one tier, as most have.
@@ -125,6 +131,13 @@ impl Decision {
             by: By::Fallback,
             ..self
         }
+    }
+
+    /// As said by some of those who were asked: the others could not.
+    #[cfg(feature = "redis")]
+    pub(crate) fn partial(self) -> Self {
+        let is_partial = true;
+        Self { is_partial, ..self }
     }
 
     /// Together with what an outer layer decided before: its tiers come first.
@@ -188,9 +201,10 @@ impl Decision {
         self.tiers.iter().any(|tier| tier.charge.provisional)
     }
 
-    /// What was to be charged.
-    pub(crate) fn charges(&self) -> Charges {
-        Charges::apart(self.tiers.iter().map(|tier| tier.charge.clone()))
+    /// What was to be charged, if it tells of all of it.
+    pub(crate) fn charges(&self) -> Option<Charges> {
+        let charges = self.tiers.iter().map(|tier| tier.charge.clone());
+        (!self.is_partial).then(|| Charges::apart(charges))
     }
 
     /// A verdict per tier, shadows included.
@@ -203,9 +217,13 @@ impl Decision {
         self.now
     }
 
-    /// Tells what has come of some tiers since, where charges were corrected.
+    /// Tells what has come of it since, where charges of some tiers were corrected.
     pub(crate) fn follow(&mut self, corrected: &Self) {
-        self.now = corrected.now;
+        let gone = corrected.now.saturating_sub(self.now);
+        self.now += gone;
+        for tier in &mut self.tiers {
+            tier.verdict = tier.verdict.after(gone);
+        }
         for told in &corrected.tiers {
             let tiers = self.tiers.iter_mut();
             let same = tiers.filter(|tier| tier.charge.counts_as(&told.charge));
@@ -246,6 +264,7 @@ impl Clone for Decision {
                 tiers => tiers.iter().map(told).collect(),
             },
             by: self.by,
+            is_partial: self.is_partial,
         }
     }
 }

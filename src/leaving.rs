@@ -113,6 +113,11 @@ impl<St: Store> Drop for Correcting<St> {
     }
 }
 
+/// Corrects a charge, and nobody waits for it.
+pub(crate) fn settle<St: Store>(store: &St, receipt: Receipt) {
+    drop(Correcting::new(store, receipt));
+}
+
 /// Sees work through that nobody waits for: at once where it does not wait for anything itself, else in a task.
 fn finish(work: impl Future<Output = ()> + Send + 'static) {
     let mut work = Box::pin(work);

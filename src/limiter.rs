@@ -44,7 +44,8 @@ use crate::{
 /// ```
 ///
 /// # When the store fails
-/// The error is the store's, and what to do about it is yours. With a [`Fallback`](crate::Fallback) for a store there is none.
+/// The error is the store's, and what to do about it is yours. With a [`Fallback`](crate::Fallback) for a store, `check`, `peek`
+/// and `wait` do not fail; what the store itself has charged can be given back only there, and a `reset` has to reach it.
 #[derive(Clone, Debug)]
 #[must_use = "a limiter limits nothing until it is asked"]
 pub struct Limiter<St> {
@@ -145,7 +146,8 @@ impl<St: Store> Limiter<St> {
     /// returns the decision that refuses.
     ///
     /// Calls that wait for one key stand in line, as with [`RateLimitLayer::wait`](crate::RateLimitLayer::wait). The time that
-    /// a leaky bucket holds what it has admitted comes on top. A call that is dropped while it waits is charged nothing.
+    /// a leaky bucket holds what it has admitted comes on top. A call that is dropped while it waits is charged nothing, but for
+    /// its place in a leaky bucket's queue if others stand behind it there.
     ///
     /// ```
     /// use std::time::Duration;
@@ -175,7 +177,9 @@ impl<St: Store> Limiter<St> {
         {
             let place = Place::new(self.store.clone(), receipt);
             self.store.clock().sleep(delay).await;
-            place.take().into_iter().for_each(|receipt| decision.put_back(receipt));
+            if let Some(receipt) = place.take() {
+                decision.put_back(receipt);
+            }
         }
         Ok(decision)
     }
@@ -214,7 +218,8 @@ impl<St: Store> Limiter<St> {
         self.store.apply(Operation::Settle(receipt)).await
     }
 
-    /// Forgets what this key has used, in every tier that counts by the key. What everybody shares stays counted.
+    /// Forgets what this key has used, in every tier that counts by the key, and tells of these. What everybody shares stays
+    /// counted. Who already [waits](Self::wait) asks again when it was told to.
     pub async fn reset(&self, key: &Key) -> Result<Decision, St::Error> {
         let own = self.tiers.iter().filter(|tier| !tier.shared);
         let charges = own.map(|tier| Charge::new(tier.limit.clone(), key.clone()));

@@ -2,7 +2,12 @@
 
 use smallvec::SmallVec;
 
-use crate::{algorithm::Mark, charge::Charge, limit::Limit, quota::Cost};
+use crate::{
+    algorithm::Mark,
+    charge::Charge,
+    limit::Limit,
+    quota::{self, Cost},
+};
 
 /// Proof of what a request was charged, with which it can be given back or corrected, once.
 ///
@@ -41,13 +46,13 @@ pub struct Receipt {
 pub(crate) struct Charged {
     pub(crate) charge: Charge,
     pub(crate) mark: Mark,
-    /// What it is to be corrected to: what was charged, until somebody knows better.
-    pub(crate) to: Cost,
+    /// What it is to be corrected to, if somebody has said.
+    to: Option<Cost>,
 }
 
 impl Charged {
     pub(crate) fn new(charge: Charge, mark: Mark) -> Self {
-        let to = charge.cost;
+        let to = None;
         Self { charge, mark, to }
     }
 
@@ -55,8 +60,9 @@ impl Charged {
         self.charge.limit.name() == limit
     }
 
-    fn is_corrected(&self) -> bool {
-        self.to != self.charge.cost
+    /// What it is to be corrected to: what was charged, unless somebody knows better.
+    pub(crate) fn to(&self) -> Cost {
+        self.to.unwrap_or(self.charge.cost)
     }
 }
 
@@ -98,26 +104,28 @@ impl Receipt {
     }
 
     /// With the true cost of the request, for every tier.
-    pub fn settled(mut self, cost: Cost) -> Self {
-        self.charged.iter_mut().for_each(|charged| charged.to = cost);
+    pub fn settled(mut self, cost: u64) -> Self {
+        let to = Some(quota::bounded(cost));
+        self.charged.iter_mut().for_each(|charged| charged.to = to);
         self
     }
 
     /// With the true cost of the request for the tiers of this limit, where tiers count different things.
-    pub fn settled_for(mut self, limit: &str, cost: Cost) -> Self {
+    pub fn settled_for(mut self, limit: &str, cost: u64) -> Self {
         self.settle_for(limit, cost);
         self
     }
 
-    pub(crate) fn settle_for(&mut self, limit: &str, cost: Cost) {
+    pub(crate) fn settle_for(&mut self, limit: &str, cost: u64) {
+        let to = Some(quota::bounded(cost));
         let tiers = self.charged.iter_mut().filter(|charged| charged.is_under(limit));
-        tiers.for_each(|charged| charged.to = cost);
+        tiers.for_each(|charged| charged.to = to);
     }
 
     /// The part of the tiers of this limit, which this receipt is then no longer about, unless they have been settled.
     pub(crate) fn take_unsettled(&mut self, limit: &str) -> Option<Self> {
         let charged = std::mem::take(&mut self.charged).into_iter();
-        let unsettled = |charged: &Charged| charged.is_under(limit) && !charged.is_corrected();
+        let unsettled = |charged: &Charged| charged.is_under(limit) && charged.to.is_none();
         let (taken, left): (Vec<_>, _) = charged.partition(unsettled);
         self.charged = left.into();
         Self::new(taken, self.from_fallback)
@@ -125,7 +133,7 @@ impl Receipt {
 
     /// The part that has been told another cost than what was charged.
     pub(crate) fn corrected(mut self) -> Option<Self> {
-        self.charged.retain(|charged| charged.is_corrected());
+        self.charged.retain(|charged| charged.to() != charged.charge.cost);
         (!self.charged.is_empty()).then_some(self)
     }
 

@@ -76,7 +76,7 @@ async fn one_step(store: &AnyStore, step: &Value, rule: Rule, receipts: &mut [Op
             receipt.update(&Limit::new("tier0", rule));
             match step["to"].as_u64() {
                 None => Operation::Refund(receipt),
-                Some(to) => Operation::Settle(receipt.settled(to as u32)),
+                Some(to) => Operation::Settle(receipt.settled(to)),
             }
         }
     };

@@ -33,7 +33,7 @@ where
     message = "a cost's closure cannot return `{Self}`",
     note = "return a `u64` or an `Option<u64>`: write `.len() as u64`"
 )]
-pub trait IntoCost {
+pub trait IntoCost: sealed::Sealed {
     /// As an extractor returns it.
     fn into_cost(self) -> Option<u64>;
 }
@@ -48,4 +48,12 @@ impl IntoCost for Option<u64> {
     fn into_cost(self) -> Option<u64> {
         self
     }
+}
+
+mod sealed {
+    /// Keeps [`IntoCost`](super::IntoCost) to one kind of number, or a literal could be any.
+    pub trait Sealed {}
+
+    impl Sealed for u64 {}
+    impl Sealed for Option<u64> {}
 }

@@ -10,9 +10,10 @@ use super::KeyError;
 /// | `\|request: &Request\| request.uri().path() == "/healthz"` | for which a closure says so |
 /// | `Method::OPTIONS` | of an HTTP method |
 /// | `ClientIp::peer().within(["10.0.0.0/8"])` | [from a network](crate::ClientIp::within) |
-/// | `[Method::OPTIONS, Method::HEAD]` | that one of an array means, or of a `Vec` |
+/// | `[Method::OPTIONS, Method::TRACE]` | that one of an array means, or of a `Vec` |
 ///
-/// An error refuses the request, as one of a key does: whoever cannot be told from the denied does not pass.
+/// An error refuses the request, as one of a key does: whoever cannot be told from the denied does not pass. But a request
+/// that only lacks what would exempt it ([`KeyError::Missing`]) is counted.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which of `{Req}` are meant",
     label = "means no `{Req}`",

@@ -13,7 +13,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///
     /// It is charged before the request is served, so that no more than the limit are ever under way at once, and given back
     /// before the response is passed on, which tells what is left after that. A response that never comes (an error of the
-    /// inner service, a client who left) keeps its charge, and so does one whose store cannot be reached.
+    /// inner service, a client who left) keeps its charge, and so does one whose store cannot be reached. A place in the queue
+    /// of a leaky bucket is only given back while nobody stands behind it; for logins, choose another algorithm.
     ///
     /// ```
     /// use axum::response::Response;
@@ -64,7 +65,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Corrects the charge of the tier before it when the response's body ends: to how much was sent, or to what a handler
     /// has counted meanwhile. It is for axum's bodies.
     ///
-    /// A body that breaks off, or whose client leaves before its end, keeps the charge as it was. Nobody waits for the
+    /// A body that breaks off, or whose client leaves before the last of it was handed on, keeps the charge as it was; so does
+    /// one that nobody asks for, in answer to `HEAD`. Nobody waits for the
     /// correction, and the response's headers, which are sent before the body, tell what was left before it. A charge that the
     /// response itself has corrected, by [`refund_if`](Self::refund_if) or [`settle`](Self::settle), is not corrected again.
     ///

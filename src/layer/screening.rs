@@ -5,7 +5,8 @@ use crate::policy::Screen;
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Lets these requests pass, whatever they cost, without counting them in any tier: health checks, preflights, one's own
-    /// networks. They need no key and carry no headers. See [`Matcher`](crate::Matcher) for what can be said.
+    /// networks. They need no key and carry no headers. See [`Matcher`](crate::Matcher) for what can be said. Think twice about
+    /// `HEAD`: it costs as much as `GET`, whose handlers axum runs for it.
     ///
     /// ```
     /// use axum::{extract::Request, http::Method};
@@ -13,7 +14,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///
     /// let layer = RateLimitLayer::token_bucket("user", Quota::per_minute(100), Header::new("x-user-id"), MemoryStore::new())
     ///     .exempt(|request: &Request| request.uri().path() == "/healthz")
-    ///     .exempt([Method::OPTIONS, Method::HEAD])
+    ///     .exempt(Method::OPTIONS)
     ///     .exempt(ClientIp::peer().within(["10.0.0.0/8", "fd00::/8"]));
     /// # let _: axum::Router = axum::Router::new().layer(layer);
     /// ```

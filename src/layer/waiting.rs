@@ -13,7 +13,11 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// key stand in line: they pass in the order of their coming, and only the first of them asks. Whoever comes new gets in
     /// behind them. A request is refused, as ever, when it would have to wait for longer than `max`, when `max` has gone by,
     /// or when [the line is too long](Self::waiters). While it waits it sits on no ready service, and when its client leaves, so
-    /// does it. Each process has its own lines; between them, whoever asks first is first.
+    /// does it. Each process has its own lines, and so has each layer; between them, whoever asks first is first. What is given
+    /// back meanwhile is found when the store is asked next.
+    ///
+    /// A line is bounded, but there may be one for every key: on a server that counts by address, say a short `max`, or limit
+    /// how many requests it takes at once.
     ///
     /// A [leaky bucket](crate::LeakyBucket) that queues holds what it admits for its own reasons, which comes on top.
     ///
@@ -40,12 +44,12 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
         self
     }
 
-    /// How many requests [wait](Self::wait) for one key at most: 100 unless told otherwise, and at least 1. It is said after
-    /// `wait`, and without it nobody waits.
+    /// How many requests [wait](Self::wait) for one key at most: 100 unless told otherwise, and at least 1.
     pub fn waiters(mut self, waiters: usize) -> Self {
-        if let Some(patience) = &mut self.patience {
-            patience.room = Arc::new(WaitingRoom::new(waiters));
-        }
+        let room = Arc::new(WaitingRoom::new(waiters));
+        // Nothing is ever worth waiting for in no time.
+        let max = self.patience.map_or(Duration::ZERO, |patience| patience.max);
+        self.patience = Some(Patience { max, room });
         self
     }
 }

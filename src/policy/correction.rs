@@ -6,10 +6,7 @@
 
 use std::fmt;
 
-use crate::{
-    quota::{self, Cost},
-    receipt::Receipt,
-};
+use crate::receipt::Receipt;
 
 /// Settles a receipt, and nobody waits for it.
 pub(crate) type SettleLater = Box<dyn FnOnce(Receipt) + Send>;
@@ -31,7 +28,7 @@ impl<'a> Correction<'a> {
     }
 
     /// Corrects the charge of this tier when all steps have spoken.
-    pub(super) fn settle(&mut self, tier: &str, cost: Cost) {
+    pub(super) fn settle(&mut self, tier: &str, cost: u64) {
         self.receipt.settle_for(tier, cost);
     }
 
@@ -56,7 +53,7 @@ pub(super) struct Settling {
 
 impl Settling {
     pub(super) fn to(self, cost: u64) {
-        (self.settle)(self.receipt.settled(quota::bounded(cost)));
+        (self.settle)(self.receipt.settled(cost));
     }
 }
 

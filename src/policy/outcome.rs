@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Bill, Correction, Policy};
-use crate::{extract::IntoCost, quota};
+use crate::extract::IntoCost;
 
 /// Gives a tier's charge back if the response says so.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ where
         if correction.is_about(&self.tier)
             && let Some(cost) = (self.cost)(response).into_cost()
         {
-            correction.settle(&self.tier, quota::bounded(cost));
+            correction.settle(&self.tier, cost);
         }
     }
 }

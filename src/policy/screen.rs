@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Bill, Policy, bill::Standing};
-use crate::extract::Matcher;
+use crate::extract::{KeyError, Matcher};
 
 /// Exempts the requests that are meant, or denies them.
 #[derive(Clone)]
@@ -28,11 +28,14 @@ impl<M> Screen<M> {
 
 impl<Req, Res, M: Matcher<Req>> Policy<Req, Res> for Screen<M> {
     fn bill(&self, request: &Req, bill: &mut Bill) {
-        let meant = self.meant.matches(request);
-        bill.stands(meant.map(|meant| match meant {
-            true => self.standing,
-            false => Standing::Counted,
-        }));
+        let standing = match (self.meant.matches(request), self.standing) {
+            (Ok(true), standing) => Ok(standing),
+            (Ok(false), _) => Ok(Standing::Counted),
+            // Whoever lacks what would exempt it is counted; whoever cannot be told from the denied does not pass.
+            (Err(KeyError::Missing { .. }), Standing::Exempt) => Ok(Standing::Counted),
+            (Err(error), _) => Err(error),
+        };
+        bill.stands(standing);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::{
     decision::{Decision, Tier},
     extract::KeyError,
-    leaving::{Asking, Correcting},
+    leaving::{self, Asking, Correcting},
     policy::{Bill, Correction, Policy, SettleLater, Unbilled},
     respond::Rejection,
     store::Store,
@@ -113,7 +113,7 @@ impl<P, St: Store, R> Gate<P, St, R> {
         }
         let later = || -> SettleLater {
             let store = self.store.clone();
-            Box::new(move |receipt| drop(Correcting::new(&store, receipt)))
+            Box::new(move |receipt| leaving::settle(&store, receipt))
         };
         let mut correction = Correction::new(decision.take_receipt()?, &later);
         self.policy.correct(response, &mut correction);

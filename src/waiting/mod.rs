@@ -79,11 +79,11 @@ impl Patience {
 
     /// Waits after a refusal, if it promises a time that is worth waiting for.
     pub(crate) fn after<St: Store>(&self, store: &St, refusal: Box<Decision>) -> Result<Waiting<St>, Box<Decision>> {
-        match Spot::spent(&refusal) {
-            Some(spot) if refusal.retry_after() <= Some(self.max) => {
+        match (Spot::spent(&refusal), refusal.charges()) {
+            (Some(spot), Some(charges)) if refusal.retry_after() <= Some(self.max) => {
                 let wait = Wait {
                     spot,
-                    charges: refusal.charges(),
+                    charges,
                     told: Some(*refusal),
                 };
                 Ok(Box::pin(wait.until_admitted(store.clone(), self.clone())))
@@ -128,17 +128,15 @@ impl Wait {
             let (Some(wait), Some(spent)) = (decision.retry_after(), Spot::spent(&decision)) else {
                 return Ok(Turn::Over(decision));
             };
-            let (now, is_here) = (store.clock().now(), spent == self.spot);
-            // What else it has to wait for may be its own affair, and not that of those behind it.
-            if is_here {
-                ticket.tell(&decision, now);
-            }
+            let now = store.clock().now();
             if now.saturating_add(micros(wait)) > until {
                 return Ok(Turn::Over(decision));
             }
-            if !is_here {
+            if spent != self.spot {
                 return Ok(Turn::Elsewhere(decision, spent));
             }
+            // Only what it really waits for concerns those behind it: else it leaves, and they may be luckier.
+            ticket.tell(&decision, now);
             store.clock().sleep(wait).await;
         }
     }

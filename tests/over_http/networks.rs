@@ -16,6 +16,7 @@ on_both_stores![
     a_network_is_looked_for_behind_trusted_proxies,
     an_address_in_other_clothing_is_the_same_address,
     whoever_cannot_be_told_from_the_denied_does_not_pass,
+    whoever_hides_is_neither_exempt_nor_told_from_the_denied,
 ];
 
 /// A layer that knows one's own networks and those of others.
@@ -146,5 +147,37 @@ fn a_network_that_is_none_is_refused_when_it_is_written() {
         assert_eq!(error.to_string(), said);
         let panicked = panic::catch_unwind(|| ClientIp::peer().within([wrong])).unwrap_err();
         assert_eq!(*panicked.downcast::<String>().unwrap(), said);
+    }
+}
+
+/// A client whom its proxy does not name is not taken for the proxy.
+async fn whoever_hides_is_neither_exempt_nor_told_from_the_denied<St: TestStore>() {
+    let behind = || ClientIp::behind(["127.0.0.0/8"]).forwarded();
+    let hops = || ClientIp::hops(2).forwarded();
+    let ask = async |server: &Server, forwarded: Option<&str>| {
+        let request = server.request("/");
+        let request = forwarded.map_or(server.request("/"), |forwarded| request.header("forwarded", forwarded));
+        let reply = Reply::to(request).await;
+        (reply.status, reply.remaining())
+    };
+    for (client, forwarded, exempt, denied) in [
+        (behind(), Some("for=_hidden"), (200, "99"), 400),
+        (behind(), Some("for=10.0.0.1, for=unknown"), (200, "99"), 400),
+        // Nobody but the proxy is there.
+        (behind(), None, (200, "-"), 403),
+        (behind(), Some("for=10.0.0.1"), (200, "99"), 200),
+        (hops(), None, (200, "99"), 400),
+        (hops(), Some("for=127.0.0.1"), (200, "99"), 400),
+        (hops(), Some("for=127.0.0.1, for=_hidden"), (200, "99"), 400),
+        (hops(), Some("for=127.0.0.1, for=10.0.0.1"), (200, "-"), 403),
+    ] {
+        let (store, _) = St::fresh();
+        let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store);
+        let within = client.clone().within(["127.0.0.0/8"]);
+        let server = Server::start(obliging().layer(layer.clone().exempt(within.clone()))).await;
+        let told = ask(&server, forwarded).await;
+        assert_eq!((told.0, told.1.as_str()), exempt, "{client:?} {forwarded:?}");
+        let server = Server::start(obliging().layer(layer.deny(within))).await;
+        assert_eq!(ask(&server, forwarded).await.0, denied, "{client:?} {forwarded:?}");
     }
 }

@@ -19,6 +19,7 @@ on_both_stores![
     whoever_comes_next_pays_for_it,
     the_headers_tell_what_is_left_when_it_is_settled,
     a_settlement_is_about_the_tier_before_it,
+    what_is_not_settled_tells_the_time_as_it_is_then,
     the_last_that_says_something_counts,
     what_has_lapsed_is_not_given_back_and_more_is_charged_now,
     what_cost_nothing_is_not_corrected,
@@ -239,6 +240,21 @@ async fn an_exempt_request_is_not_charged_afterwards<St: TestStore>() {
         assert_eq!(Reply::to(request).await.status, 200);
         assert_eq!(used(&store, rule, "a").await, charged);
     }
+}
+
+async fn what_is_not_settled_tells_the_time_as_it_is_then<St: TestStore>() {
+    let ((store, clock), keeper) = (St::fresh(), Keeper::new());
+    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(3), Global, store)
+        .tier("api", TokenBucket::new(TEN), Global)
+        .settle(told);
+    let server = Server::start(keeper.obliging().layer(layer)).await;
+    let reply = tokio::spawn(Reply::to(server.request("/").header("x-true-cost", 5)));
+    keeper.keeps(1).await;
+    clock.advance(10 * SECOND);
+    keeper.let_go(1);
+    // The minute ends when it ends, however long the answer took.
+    let limits = r#"3 2 660 | "all";q=3;w=60, "api";q=10;w=60 | "all";r=2;t=35, "api";r=6;t=24"#;
+    assert_eq!(reply.await.unwrap().all(), (200, "-".into(), limits.into()));
 }
 
 async fn a_refused_request_is_not_settled<St: TestStore>() {

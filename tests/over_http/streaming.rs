@@ -200,6 +200,8 @@ async fn what_the_response_itself_says_counts_before_its_body<St: TestStore>() {
     for (status, rows, body, cost) in [
         (200, None, "hello", 5),
         (200, Some("7"), "hello", 7),
+        // It was charged that much already, and that is said, too.
+        (200, Some("20"), "hello", 20),
         (500, Some("7"), "hello", 0),
         (500, None, "hello", 0),
         (200, Some("7"), "", 7),

@@ -70,7 +70,7 @@ impl<'a> Play<'a> {
                 .collect(),
             Action::Settle(which, to, latest) => {
                 let [first, others] = to.map(|to| to.of(self.limits[0].rule()));
-                let settled = |receipt: Receipt| receipt.settled(others).settled_for("tier0", first);
+                let settled = |receipt: Receipt| receipt.settled(others.into()).settled_for("tier0", first.into());
                 let receipts = self.receipts(*which, *latest)?.into_iter();
                 receipts.map(|receipt| Operation::Settle(settled(receipt))).collect()
             }

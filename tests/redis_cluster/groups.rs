@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tollgate::{Operation, Store, StoreError};
+use tollgate::{AsError, FixedWindow, Key, Operation, Quota, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
+use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use crate::{
     LIMIT, acquire, apart, builder, charge, charged, charges, left, shared_cluster, store,
@@ -132,6 +133,23 @@ async fn a_refusal_of_several_is_repeated() {
     }
 }
 
+/// What cannot be asked for every tier is not waited for either: in the end it would be admitted by the others alone.
+async fn nobody_waits_for_a_part(store: RedisStore, full: &str, other: &str) {
+    let [full, other] = [full, other].map(|name| {
+        let key = Key::verbatim(name.to_owned());
+        move |_: &()| key.clone()
+    });
+    let window = FixedWindow::new(Quota::per_day(LIMIT));
+    let layer = RateLimitLayer::new("limit", window, full, store)
+        .tier("other", window, other)
+        .respond_with(AsError)
+        .wait(Duration::from_secs(24 * 60 * 60));
+    let service = layer.layer(service_fn(async |()| Ok::<_, BoxError>(())));
+    let answer = tokio::time::timeout(Duration::from_secs(60), service.oneshot(())).await;
+    let why = answer.expect("nobody waits").unwrap_err();
+    assert!(matches!(why.downcast_ref(), Some(Rejection::Limited(_))), "{why:?}");
+}
+
 /// A refusal stands though another part cannot be asked; an admission does not, and what it took is given back.
 #[tokio::test]
 async fn a_node_that_is_gone() {
@@ -149,10 +167,15 @@ async fn a_node_that_is_gone() {
         ask::<()>(redis, "CONFIG SET cluster-replica-no-failover yes");
     }
     let node = cluster.node_of(cluster.slot_of(&crate::key(prefix, gone)));
+    // Another limit's key that is there, too.
+    let other = |name: &String| crate::key(prefix, name).replace(":limit:", ":other:");
+    let is_there = |name: &String| cluster.node_of(cluster.slot_of(&other(name))) == node;
+    let other = (0..).map(|number| format!("name{number}")).find(is_there).unwrap();
     cluster.nodes[node].kill();
     let refused = acquire(&store, charges([there, full, gone])).await;
     assert!(!refused.admits());
     assert_eq!(left(&refused), [9, 0]);
+    nobody_waits_for_a_part(store.clone(), full, &other).await;
     let error = store
         .apply(Operation::Acquire(charges([there, gone])))
         .await

@@ -27,6 +27,26 @@ const GRPC_RETRY_PUSHBACK_MS: HeaderName = HeaderName::from_static("grpc-retry-p
 /// let serving = Server::builder().layer(limit).add_service(health).serve("127.0.0.1:3000".parse().unwrap());
 /// # drop(serving);
 /// ```
+///
+/// Tonic's server tells who is at the other end in a way of its own, so that [`ClientIp`](crate::ClientIp) has to be helped:
+///
+/// ```
+/// use http::Request;
+/// use tollgate::{Key, KeyError};
+/// use tonic::{body::Body, transport::server::TcpConnectInfo};
+///
+/// let client = |request: &Request<Body>| {
+///     let connection = request.extensions().get::<TcpConnectInfo>();
+///     let peer = connection.and_then(TcpConnectInfo::remote_addr);
+///     peer.map(|peer| Key::named("ip", peer.ip())).ok_or(KeyError::not_provided("peer address", "serve over TCP"))
+/// };
+/// # use tollgate::{GrpcAnswers, MemoryStore, Quota, RateLimitLayer};
+/// # use tonic::transport::Server;
+/// let limit = RateLimitLayer::token_bucket("client", Quota::per_second(10), client, MemoryStore::new())
+///     .respond_with(GrpcAnswers::new());
+/// # let (_, health) = tonic_health::server::health_reporter();
+/// # drop(Server::builder().layer(limit).add_service(health).serve("127.0.0.1:3000".parse().unwrap()));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct GrpcAnswers {
     pub(super) headers: Headers,

@@ -11,7 +11,7 @@ use crate::{
     decision::{Decision, Tier, Tiers},
     operation::Operation,
     quota::Cost,
-    receipt::{Charged, Receipt},
+    receipt::Receipt,
     time::Micros,
     verdict::Verdict,
 };
@@ -106,9 +106,10 @@ impl<'a> Group<'a> {
 
     fn settle(&mut self, receipt: Receipt) -> Decision {
         let now = self.now;
-        for (&Place { hash, shard }, Charged { charge, mark, to }) in self.places.iter().zip(receipt.charged()) {
+        for (&Place { hash, shard }, charged) in self.places.iter().zip(receipt.charged()) {
+            let (charge, to) = (&charged.charge, charged.to());
             self.shards[shard].update(hash, charge, now, |rule, state| {
-                rule.settle(state, now, *mark, charge.cost, *to);
+                rule.settle(state, now, charged.mark, charge.cost, to);
             });
         }
         self.look(receipt.into_charges())

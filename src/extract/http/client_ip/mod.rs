@@ -53,6 +53,13 @@ enum Trust {
     Hops(usize),
 }
 
+/// Whose address it is.
+enum Whose {
+    Client(IpAddr),
+    /// Of whoever stands before a client that cannot be told: it did not come the way it should have, or hides.
+    Proxy(IpAddr),
+}
+
 impl ClientIp {
     /// The socket's peer. Nothing in the request can change it.
     pub fn peer() -> Self {
@@ -116,6 +123,9 @@ impl ClientIp {
     /// Requests from these networks or single addresses, to [exempt](crate::RateLimitLayer::exempt) or to
     /// [deny](crate::RateLimitLayer::deny) them.
     ///
+    /// A request whose client cannot be told, since a proxy wrote no address (`for=_hidden`) or it passed through too few
+    /// [hops](Self::hops), is never exempt, and it is refused (400) where a network is denied.
+    ///
     /// # Panics
     /// When one is neither a network nor an address.
     #[track_caller]
@@ -137,30 +147,36 @@ impl ClientIp {
         }
     }
 
-    fn address<B>(&self, request: &Request<B>) -> Result<IpAddr, KeyError> {
+    /// The client's address, or that of the last one who can be believed.
+    fn address<B>(&self, request: &Request<B>) -> Result<Whose, KeyError> {
         let peer = || peer::address(request);
         // From the nearest hop to the farthest; a hop that does not parse ends what can be believed.
-        let hops = || self.header.hops(request.headers()).map_while(|hop| hop);
-        match &self.trust {
-            Trust::Nobody | Trust::Hops(0) => peer(),
-            Trust::Hops(proxies) => hops().nth(proxies - 1).map_or_else(peer, Ok),
+        let mut hops = self.header.hops(request.headers());
+        Ok(match &self.trust {
+            Trust::Nobody | Trust::Hops(0) => Whose::Client(peer()?),
+            Trust::Hops(proxies) => match hops.map_while(|hop| hop).nth(proxies - 1) {
+                Some(client) => Whose::Client(client),
+                None => Whose::Proxy(peer()?),
+            },
             Trust::Networks(networks) => {
                 let mut client = peer()?;
-                let mut farther = hops();
                 while networks.contain(&client)
-                    && let Some(hop) = farther.next()
+                    && let Some(hop) = hops.next()
                 {
-                    client = hop;
+                    client = match hop {
+                        Some(hop) => hop,
+                        None => return Ok(Whose::Proxy(client)),
+                    };
                 }
-                Ok(client)
+                Whose::Client(client)
             }
-        }
+        })
     }
 }
 
 impl<B> KeyExtractor<Request<B>> for ClientIp {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        let address = self.address(request)?;
+        let (Whose::Client(address) | Whose::Proxy(address)) = self.address(request)?;
         Ok(Some(match address {
             IpAddr::V4(address) => Key::ipv4(address),
             IpAddr::V6(address) if self.ipv6_prefix == 128 => Key::verbatim(format!("ip:[{address}]")),

@@ -7,7 +7,7 @@ use ipnet::IpNet;
 
 use super::{
     super::super::{KeyError, Matcher},
-    ClientIp,
+    ClientIp, Whose,
 };
 use crate::invalid::Invalid;
 
@@ -52,7 +52,9 @@ pub struct Within {
 
 impl<B> Matcher<Request<B>> for Within {
     fn matches(&self, request: &Request<B>) -> Result<bool, KeyError> {
-        let address = self.client.address(request)?;
-        Ok(self.networks.contain(&address))
+        match self.client.address(request)? {
+            Whose::Client(address) => Ok(self.networks.contain(&address)),
+            Whose::Proxy(_) => Err(KeyError::missing("an address of its client that can be believed")),
+        }
     }
 }

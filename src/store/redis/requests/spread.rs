@@ -179,13 +179,14 @@ fn merge(said: Vec<Part<Answer>>) -> Answer {
     let refused = |part: &Part<Answer>| matches!(&part.about, Ok(decision) if !decision.admits());
     let is_refused = said.iter().any(refused);
     let (mut now, mut tiers): (_, Vec<(usize, Tier)>) = (0, Vec::new());
+    let mut is_partial = false;
     for Part { places, about, .. } in said {
         match about {
             Ok(decision) => {
                 now = now.max(decision.now());
                 tiers.extend(places.into_iter().zip(decision.into_tiers()));
             }
-            Err(_) if is_refused => {}
+            Err(_) if is_refused => is_partial = true,
             Err(error) => return Err(error),
         }
     }
@@ -194,5 +195,9 @@ fn merge(said: Vec<Part<Answer>>) -> Answer {
     if is_refused {
         tiers.iter_mut().for_each(Tier::do_not_hold);
     }
-    Ok(Decision::new(now, tiers.into_iter().collect()))
+    let decision = Decision::new(now, tiers.into_iter().collect());
+    Ok(match is_partial {
+        true => decision.partial(),
+        false => decision,
+    })
 }

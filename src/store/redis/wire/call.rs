@@ -114,7 +114,7 @@ impl<'a> Call<'a> {
                 }
             }
             Operation::Refund(receipt) => self.settle(receipt, |_| 0),
-            Operation::Settle(receipt) => self.settle(receipt, |charged| charged.to),
+            Operation::Settle(receipt) => self.settle(receipt, Charged::to),
             Operation::Reset(charges) => {
                 self.packed_operations.word("reset").number(charges.len() as u64);
                 for charge in charges.as_slice() {

@@ -8,7 +8,7 @@ use support::{
     memory::{TEN, acquire, apply, charge, costs, receipt, remaining, store},
     rules::each_algorithm,
 };
-use tollgate::{Cost, FixedWindow, Key, Limit, Operation, Quota};
+use tollgate::{FixedWindow, Key, Limit, Operation, Quota};
 
 #[test]
 fn a_shadow_neither_refuses_nor_delays() {
@@ -73,7 +73,7 @@ fn a_settled_surplus_is_bounded_by_twice_the_limit() {
         assert_eq!(remaining(&store, &ten), 4, "{rule:?}");
         apply(&store, Operation::Settle(second.settled(5)));
         assert_eq!(remaining(&store, &ten), 1, "{rule:?}");
-        apply(&store, Operation::Settle(third.settled(Cost::MAX)));
+        apply(&store, Operation::Settle(third.settled(u64::MAX)));
         let kept = store.state(&Limit::new("ten", rule), &Key::GLOBAL).unwrap();
         assert_eq!(kept.to_string(), state, "{rule:?}");
         assert_eq!((store.len(), remaining(&store, &ten)), (1, 0), "{rule:?}");

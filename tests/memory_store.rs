@@ -33,7 +33,7 @@ fn play(store: &MemoryStore, steps: &'static str) {
         if let Some(less) = amount.strip_prefix('-') {
             let receipt: Receipt = receipts.remove(key).unwrap();
             let to = costs(&receipt)[0] - less.parse::<Cost>().unwrap();
-            apply(store, Operation::Settle(receipt.settled(to)));
+            apply(store, Operation::Settle(receipt.settled(to.into())));
         } else {
             receipts.insert(key, receipt(store, lasting(key, amount.parse().unwrap())));
         }

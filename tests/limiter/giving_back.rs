@@ -87,7 +87,7 @@ async fn a_settle_corrects_what_was_charged<St: TestStore>() {
         );
         // What it cost too much is paid for by those who come next: six seconds each.
         clock.advance(30 * SECOND);
-        let expected = (15 - u64::from(cost)).min(10);
+        let expected = (15 - cost).min(10);
         assert_eq!(told(limiter.peek(&alice()).await), (true, vec![expected]), "{cost}");
     }
 }

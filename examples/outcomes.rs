@@ -7,7 +7,7 @@
 //! curl -i http://127.0.0.1:3000/login -d 'open sesame'                       # as often as you like
 //! curl -i http://127.0.0.1:3000/login -d 'open barley'                       # five times
 //! curl -i http://127.0.0.1:3000/ask                                          # estimated at 50 words, it takes 6
-//! curl -i http://127.0.0.1:3000/upload --data-binary @Cargo.lock             # 100,000 bytes an hour
+//! curl -i http://127.0.0.1:3000/upload --data-binary @Cargo.toml             # 20,000 bytes an hour
 //! curl -i http://127.0.0.1:3000/healthz                                      # never counted
 //! curl -i http://127.0.0.1:3000/ask -A scraper                               # never served
 //! ```
@@ -73,8 +73,8 @@ fn app(store: impl Store) -> Router {
     let words = RateLimitLayer::token_bucket("words", Quota::per_minute(100), Global, store.clone())
         .cost(|_: &Request| 50)
         .settle_body(|sent: &Sent| Some(sent.extensions().get::<Words>()?.0.load(Ordering::Relaxed)));
-    let uploads = RateLimitLayer::token_bucket("uploads", Quota::per_hour(100_000), Global, store.clone())
-        .cost(ContentLength::or(10_000))
+    let uploads = RateLimitLayer::token_bucket("uploads", Quota::per_hour(20_000), Global, store.clone())
+        .cost(ContentLength::or(5_000))
         // Would two uploads an hour do? Let us see whom that would hit.
         .tier("upload-count", SlidingCounter::new(Quota::per_hour(2)), Global)
         .shadow();

@@ -116,8 +116,7 @@ impl Address {
         }
         // redis-rs would log nobody in, and the default user would do the work.
         if let (Some(name), None) = (login.username(), login.password()) {
-            let name = format_args!("{name:?}");
-            return Err(setting("username", name, "come with a password"));
+            return Err(setting("username", format_args!("{name:?}"), "come with a password"));
         }
         // Small writes that wait for an answer each: nothing is gained by holding them back.
         let tcp = info.tcp_settings().clone().set_nodelay(true);

@@ -157,13 +157,17 @@ async fn what_it_waits_for_may_change_meanwhile<St: TestStore>() {
     assert_eq!(held.served(), [(0, 0), (1, 44_750_000), (2, 54_750_000)]);
 }
 
+/// One every ten seconds, and requests say what they cost.
+async fn by_cost<St: TestStore>() -> Held<St> {
+    Held::behind(|app, store| {
+        let layer = RateLimitLayer::new("api", one(), Global, store).cost(by_header);
+        app.layer(layer.wait(60 * SECOND))
+    })
+    .await
+}
+
 async fn what_can_never_pass_is_refused_at_once<St: TestStore>() {
-    let limit = |store| {
-        RateLimitLayer::new("api", one(), Global, store)
-            .cost(by_header)
-            .wait(60 * SECOND)
-    };
-    let held = Held::<St>::behind(|app, store| app.layer(limit(store))).await;
+    let held = by_cost::<St>().await;
     for (left, reset, more_in) in [(1, 616, 0), (0, 626, 10)] {
         let reply = held.get_with(9, ("x-cost", "2")).await;
         let limits = format!(r#"1 {left} {reset} | "api";q=1;w=10 | "api";r={left};t={more_in}"#);
@@ -179,12 +183,7 @@ async fn what_can_never_pass_is_refused_at_once<St: TestStore>() {
 }
 
 async fn what_costs_nothing_does_not_wait<St: TestStore>() {
-    let limit = |store| {
-        RateLimitLayer::new("api", one(), Global, store)
-            .cost(by_header)
-            .wait(60 * SECOND)
-    };
-    let held = Held::<St>::behind(|app, store| app.layer(limit(store))).await;
+    let held = by_cost::<St>().await;
     assert_eq!(held.get(0).await.status, 200);
     let waiting = held.wait(1).await;
     let reply = held.get_with(2, ("x-cost", "0")).await;

@@ -125,8 +125,9 @@ async fn who_is_refused_is_told_no_other_users_numbers<St: TestStore>() {
     let limit = |store| {
         RateLimitLayer::new("user", user, Header::new("x-user-id"), store)
             .tier("all", one(), Global)
-            .wait(60 * SECOND)
+            // In either order.
             .waiters(1)
+            .wait(60 * SECOND)
     };
     let held = Held::<St>::behind(|app, store| app.layer(limit(store))).await;
     let as_user = |request, user| held.get_with(request, ("x-user-id", user));

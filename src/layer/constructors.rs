@@ -28,9 +28,8 @@ impl<A: Algorithm, K, St: Store> RateLimitLayer<A, K, St> {
     pub fn try_new(name: &str, algorithm: A, key: K, store: St) -> Result<Self, Invalid> {
         let limit = Limit::try_new(name, algorithm)?;
         Ok(Self {
-            algorithm: PhantomData,
-            first: PerKey::new(limit.clone(), key),
-            steps: (),
+            first: PhantomData,
+            policy: PerKey::new(limit.clone(), key),
             tiers: vec![limit],
             store,
             respond: HttpAnswers::new(),

@@ -42,9 +42,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// ```
     pub fn fallback(self, memory: MemoryStore) -> RateLimitLayer<A, K, Fallback<St>, R, P> {
         RateLimitLayer {
-            algorithm: PhantomData,
-            first: self.first,
-            steps: self.steps,
+            first: PhantomData,
+            policy: self.policy,
             tiers: self.tiers,
             store: Fallback::new(self.store, memory),
             respond: self.respond,

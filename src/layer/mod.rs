@@ -60,13 +60,12 @@ use crate::{
 /// ([`fail_closed`](Self::fail_closed)), or to go on with the same limits on this node alone ([`fallback`](Self::fallback)).
 ///
 /// # Types
-/// `A` and `K` are the algorithm and the key of the first tier, `St` is the store, `R` answers, and `P` is whatever else
-/// the layer has been told: further tiers and their terms.
+/// `A` and `K` are the algorithm and the key of the first tier, `St` is the store, `R` answers, and `P` is the policy: all that
+/// the layer has been told of what requests are charged.
 #[must_use = "a layer does nothing until it is put around a service"]
-pub struct RateLimitLayer<A, K, St, R = HttpAnswers, P = ()> {
-    algorithm: PhantomData<fn() -> A>,
-    first: PerKey<K>,
-    steps: P,
+pub struct RateLimitLayer<A, K, St, R = HttpAnswers, P = PerKey<K>> {
+    first: PhantomData<fn() -> (A, K)>,
+    policy: P,
     /// Every tier's limit as it was built. What is said next is about the last one.
     tiers: Vec<Limit>,
     store: St,
@@ -91,7 +90,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// # let _ = router.layer(problems).layer(terse);
     /// ```
     pub fn respond_with<T>(self, respond: T) -> RateLimitLayer<A, K, St, T, P> {
-        self.map(|_| respond, |steps| steps)
+        self.map(|_| respond, |policy| policy)
     }
 
     fn last(&self) -> &Limit {
@@ -99,15 +98,14 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     fn then<Q>(self, step: Q) -> RateLimitLayer<A, K, St, R, (P, Q)> {
-        self.map(|respond| respond, |steps| (steps, step))
+        self.map(|respond| respond, |policy| (policy, step))
     }
 
     /// The same layer, with what its type may change in.
-    fn map<T, Q>(self, respond: impl FnOnce(R) -> T, steps: impl FnOnce(P) -> Q) -> RateLimitLayer<A, K, St, T, Q> {
+    fn map<T, Q>(self, respond: impl FnOnce(R) -> T, policy: impl FnOnce(P) -> Q) -> RateLimitLayer<A, K, St, T, Q> {
         RateLimitLayer {
-            algorithm: PhantomData,
-            first: self.first,
-            steps: steps(self.steps),
+            first: PhantomData,
+            policy: policy(self.policy),
             tiers: self.tiers,
             store: self.store,
             respond: respond(self.respond),
@@ -119,17 +117,16 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
 
 impl<S, A, K, St, R, P> Layer<S> for RateLimitLayer<A, K, St, R, P>
 where
-    K: Clone,
     St: Clone,
     R: Clone,
     P: Clone,
 {
-    type Service = RateLimit<S, (PerKey<K>, P), St, R>;
+    type Service = RateLimit<S, P, St, R>;
 
     fn layer(&self, inner: S) -> Self::Service {
         let layer = self.clone();
         let gate = Gate {
-            policy: (layer.first, layer.steps),
+            policy: layer.policy,
             store: layer.store,
             respond: layer.respond,
             on_failure: layer.on_failure,
@@ -140,12 +137,11 @@ where
     }
 }
 
-impl<A, K: Clone, St: Clone, R: Clone, P: Clone> Clone for RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St: Clone, R: Clone, P: Clone> Clone for RateLimitLayer<A, K, St, R, P> {
     fn clone(&self) -> Self {
         Self {
-            algorithm: PhantomData,
-            first: self.first.clone(),
-            steps: self.steps.clone(),
+            first: PhantomData,
+            policy: self.policy.clone(),
             tiers: self.tiers.clone(),
             store: self.store.clone(),
             respond: self.respond.clone(),

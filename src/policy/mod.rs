@@ -53,11 +53,6 @@ pub trait Policy<Req, Res>: sealed::Sealed {
     }
 }
 
-/// No step: nothing is charged.
-impl<Req, Res> Policy<Req, Res> for () {
-    fn bill(&self, _: &Req, _: &mut Bill) {}
-}
-
 /// One step after another.
 impl<Req, Res, P: Policy<Req, Res>, Q: Policy<Req, Res>> Policy<Req, Res> for (P, Q) {
     fn bill(&self, request: &Req, bill: &mut Bill) {
@@ -80,7 +75,6 @@ mod sealed {
     /// Keeps [`Policy`](super::Policy) to the steps of this crate.
     pub trait Sealed {}
 
-    impl Sealed for () {}
     impl<P, Q> Sealed for (P, Q) {}
     impl<K> Sealed for super::PerKey<K> {}
     impl<F> Sealed for super::QuotaBy<F> {}

@@ -97,6 +97,13 @@ impl Charges {
         Self(charges.into_iter().collect())
     }
 
+    /// Makes each of them cost this. 0 asks without spending.
+    #[must_use]
+    pub fn cost(mut self, cost: Cost) -> Self {
+        self.0.iter_mut().for_each(|charge| charge.cost = cost);
+        self
+    }
+
     /// How many tiers there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -84,7 +84,7 @@ impl Key {
     }
 
     /// The template of a route, with `<id>` for `{id}`.
-    #[cfg(feature = "axum")]
+    #[cfg(any(feature = "axum", feature = "rules"))]
     pub(crate) fn route(template: &str) -> Self {
         let plain = template.replace(['{', '}', '*'], "");
         Self::verbatim(match readable(plain.as_bytes()) {
@@ -94,15 +94,14 @@ impl Key {
     }
 
     /// Several keys as one, each of which can be told from the text.
-    pub(crate) fn joined<const N: usize>(keys: [Self; N]) -> Self {
-        let parts = keys.map(|key| match is_one_part(&key.0) {
-            true => key,
-            false => Self::of_pieces(["(", &key.0, ")"]),
-        });
+    pub(crate) fn joined(keys: &[Self]) -> Self {
         let mut text = SmolStrBuilder::new();
-        for (index, Self(part)) in parts.iter().enumerate() {
+        for (index, Self(key)) in keys.iter().enumerate() {
             text.push_str(if index == 0 { "" } else { ":" });
-            text.push_str(part);
+            match is_one_part(key) {
+                true => text.push_str(key),
+                false => ["(", key, ")"].iter().for_each(|piece| text.push_str(piece)),
+            }
         }
         Self(text.finish())
     }

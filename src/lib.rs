@@ -103,8 +103,8 @@ pub use self::{
     clock::{Clock, ManualClock, Sleep},
     decision::{Decision, Tier},
     extract::{
-        ApiKey, ClientIp, ContentLength, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
-        KeyExtractor, Matcher, Or,
+        ApiKey, ClientIp, ContentLength, Cookie, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
+        KeyExtractor, Matcher, Or, QueryParam,
     },
     invalid::Invalid,
     key::Key,

@@ -11,6 +11,8 @@
 //! | [`FromExtension`] | `user:12345` | nobody, if it is the user whom an outer layer authenticated |
 //! | [`ApiKey`] | `apikey:<digest>` | **anybody**, unless keys are verified by an outer layer |
 //! | [`Header`] | `x-user-id:12345` | **anybody**, unless a proxy sets the header and removes what clients send |
+//! | [`QueryParam`] | `query/tenant:acme` | **anybody** |
+//! | [`Cookie`] | `cookie/session:8f3a` | **anybody**, unless sessions are verified by an outer layer |
 //! | `Route` | `/api/search` | nobody: it is the route's template, not the path |
 //! | [`HttpMethod`] | `method:GET` | whoever has a use for another method |
 //! | a word | `~everyone` | nobody: it is a constant |
@@ -52,7 +54,7 @@ pub use self::{
     cost::{CostExtractor, IntoCost},
     error::KeyError,
     global::Global,
-    http::{ApiKey, ClientIp, ContentLength, FromExtension, Header, HttpMethod, Within},
+    http::{ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, QueryParam, Within},
     matcher::Matcher,
     or::Or,
 };

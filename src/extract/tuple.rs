@@ -11,7 +11,7 @@ macro_rules! tuple {
             fn extract(&self, request: &Req) -> Result<Option<Key>, KeyError> {
                 let ($($extractor,)*) = self;
                 $(let Some($extractor) = $extractor.extract(request)? else { return Ok(None) };)*
-                Ok(Some(Key::joined([$($extractor),*])))
+                Ok(Some(Key::joined(&[$($extractor),*])))
             }
         }
     };

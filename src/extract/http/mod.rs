@@ -3,9 +3,11 @@
 mod api_key;
 mod client_ip;
 mod content_length;
+mod cookie;
 mod extension;
 mod header;
 mod method;
+mod query;
 #[cfg(feature = "axum")]
 mod route;
 
@@ -16,7 +18,9 @@ pub use self::{
     api_key::ApiKey,
     client_ip::{ClientIp, Within},
     content_length::ContentLength,
+    cookie::Cookie,
     extension::FromExtension,
     header::Header,
     method::HttpMethod,
+    query::QueryParam,
 };

@@ -71,6 +71,7 @@ impl MemoryStore {
         MemoryStoreBuilder {
             max_keys: 1_000_000,
             clock: Clock::system(),
+            sweeps: true,
         }
     }
 
@@ -182,6 +183,7 @@ impl fmt::Debug for MemoryStore {
 pub struct MemoryStoreBuilder {
     max_keys: usize,
     clock: Clock,
+    sweeps: bool,
 }
 
 impl MemoryStoreBuilder {
@@ -215,6 +217,16 @@ impl MemoryStoreBuilder {
         }
     }
 
+    /// Does not sweep state that has lapsed, which takes memory for every key that there ever was, up to
+    /// [`max_keys`](Self::max_keys).
+    ///
+    /// It is for replays on a [`ManualClock`](crate::ManualClock) that may go back: what had lapsed then counts again, as it does
+    /// in Redis.
+    #[must_use]
+    pub fn keep_lapsed(self) -> Self {
+        Self { sweeps: false, ..self }
+    }
+
     /// The store.
     pub fn build(self) -> MemoryStore {
         // A shard of fewer than 1024 keys would make the bound uneven for no gain.
@@ -224,7 +236,7 @@ impl MemoryStoreBuilder {
         MemoryStore(Arc::new(Shards {
             clock: self.clock,
             shards: (0..shards)
-                .map(|_| Locked(Mutex::new(Shard::new(most, hasher.clone()))))
+                .map(|_| Locked(Mutex::new(Shard::new(most, self.sweeps, hasher.clone()))))
                 .collect(),
             hasher,
         }))

@@ -26,12 +26,13 @@ const SWEEP: usize = 2;
 pub(super) struct Shard {
     entries: Entries,
     most: usize,
+    sweeps: bool,
 }
 
 impl Shard {
-    pub(super) fn new(most: usize, hasher: RandomState) -> Self {
+    pub(super) fn new(most: usize, sweeps: bool, hasher: RandomState) -> Self {
         let entries = Entries::new(hasher);
-        Self { entries, most }
+        Self { entries, most, sweeps }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -150,7 +151,7 @@ impl Shard {
     /// Removes a few keys that have lapsed, as every operation that comes by does.
     pub(super) fn sweep(&mut self, now: Micros) {
         for _ in 0..SWEEP {
-            if self.entries.len() <= FEW || !self.take_head(now) {
+            if !self.sweeps || self.entries.len() <= FEW || !self.take_head(now) {
                 return;
             }
         }

@@ -33,6 +33,12 @@ impl Invalid {
         self.field
     }
 
+    /// What it must be, as in "it must ...".
+    #[cfg(feature = "rules")]
+    pub(crate) fn must(&self) -> &str {
+        &self.must
+    }
+
     /// The value it was given.
     pub fn value(&self) -> &str {
         &self.value

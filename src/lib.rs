@@ -89,12 +89,16 @@ pub mod policy;
 mod quota;
 mod receipt;
 mod respond;
+#[cfg(feature = "rules")]
+pub mod rules;
 mod service;
 mod store;
 mod time;
 mod verdict;
 mod waiting;
 
+#[cfg(feature = "rules")]
+pub use self::rules::{RuleSet, RulesError};
 #[cfg(feature = "redis")]
 pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{

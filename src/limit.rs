@@ -120,7 +120,7 @@ fn shape(name: &str, rule: &Rule) -> String {
 }
 
 /// What a limit's name may be, so that it reads well in keys, headers and metrics.
-fn check_name(name: &str) -> Result<(), Invalid> {
+pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
     if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) {
         return Err(Invalid::new(

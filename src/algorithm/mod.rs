@@ -33,7 +33,7 @@ mod token_bucket;
 
 use std::fmt::Debug;
 
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "redis", feature = "rules"))]
 pub(crate) use self::rule::ALGORITHMS;
 pub use self::{
     bucket::BucketState,

@@ -55,7 +55,7 @@ macro_rules! each {
 }
 
 /// The names of the five, as rules files, Redis keys, metrics and docs spell them.
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "redis", feature = "rules"))]
 pub(crate) const ALGORITHMS: [&str; 5] = [
     "token_bucket",
     "leaky_bucket",

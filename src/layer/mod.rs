@@ -3,6 +3,8 @@
 mod constructors;
 mod failing;
 mod outcomes;
+#[cfg(feature = "rules")]
+mod rules;
 mod screening;
 mod tiers;
 mod waiting;

@@ -4,11 +4,12 @@ use super::RateLimitLayer;
 #[cfg(feature = "axum")]
 use crate::policy::{Sent, SettleBody};
 use crate::{
+    algorithm::Algorithm,
     extract::IntoCost,
     policy::{RefundIf, Settle},
 };
 
-impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Gives the charge of the tier before it back if the response says so: to count only what fails, or only what does not.
     ///
     /// It is charged before the request is served, so that no more than the limit are ever under way at once, and given back

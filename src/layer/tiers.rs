@@ -9,7 +9,7 @@ use crate::{
     quota::Quota,
 };
 
-impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Another tier, charged together with the others, all or none.
     ///
     /// # Panics

@@ -41,13 +41,13 @@ pub(crate) enum Unbilled {
 
 impl Bill {
     /// Adds a charge. The names of a policy's limits differ.
-    pub(super) fn charge(&mut self, charge: Charge) {
+    pub(crate) fn charge(&mut self, charge: Charge) {
         let pushed = self.charges.push(charge);
         debug_assert!(pushed.is_ok(), "limits of different names never share a key");
     }
 
     /// Notes that nobody knows whom to charge under this limit.
-    pub(super) fn cannot_charge(&mut self, limit: &Limit, error: KeyError) {
+    pub(crate) fn cannot_charge(&mut self, limit: &Limit, error: KeyError) {
         self.unknown.push((limit.clone(), error));
     }
 
@@ -57,7 +57,7 @@ impl Bill {
     }
 
     /// The limit of this name is only watched: it refuses nobody, nor does it matter if it cannot count somebody.
-    pub(super) fn shadow(&mut self, name: &str) {
+    pub(crate) fn shadow(&mut self, name: &str) {
         if let Some(charge) = self.tier(name) {
             charge.shadow = true;
         }
@@ -72,7 +72,7 @@ impl Bill {
     }
 
     /// How the request stands, if nobody has used a stronger word.
-    pub(super) fn stands(&mut self, standing: Result<Standing, KeyError>) {
+    pub(crate) fn stands(&mut self, standing: Result<Standing, KeyError>) {
         match standing {
             Ok(standing) => self.standing = self.standing.max(standing),
             Err(error) => self.unscreened = Some(error),

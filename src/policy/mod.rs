@@ -29,6 +29,8 @@ pub use self::{
     shadow::Shadow,
     unlisted::Unlisted,
 };
+#[cfg(feature = "rules")]
+pub(crate) use self::{bill::Standing, sealed::Sealed};
 pub(crate) use self::{bill::Unbilled, correction::SettleLater};
 
 /// Says what a request is charged, and what of that is corrected when it is answered. It is sealed: what a step may do may

@@ -147,6 +147,15 @@ impl ClientIp {
         }
     }
 
+    /// Whether a request comes from one of the proxies that are trusted.
+    #[cfg(feature = "rules")]
+    pub(crate) fn is_relayed<B>(&self, request: &Request<B>) -> Result<bool, KeyError> {
+        match &self.trust {
+            Trust::Nobody | Trust::Hops(_) => Ok(false),
+            Trust::Networks(networks) => Ok(networks.contain(&peer::address(request)?)),
+        }
+    }
+
     /// The client's address, or that of the last one who can be believed.
     fn address<B>(&self, request: &Request<B>) -> Result<Whose, KeyError> {
         let peer = || peer::address(request);

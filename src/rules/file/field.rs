@@ -1,0 +1,151 @@
+//! One value of the file, read as what it should be.
+
+use std::{fmt, time::Duration};
+
+use toml::{Spanned, de::DeValue};
+
+use super::{Problems, Reported, Table, table::within};
+use crate::invalid::Invalid;
+
+pub(super) struct Field<'f> {
+    /// What its table is called in messages.
+    pub(super) table: String,
+    pub(super) name: &'f str,
+    pub(super) value: &'f Spanned<DeValue<'f>>,
+    pub(super) problems: &'f Problems<'f>,
+}
+
+impl<'f> Field<'f> {
+    /// Reports that the value will not do. `must` completes the sentence "it must ...".
+    pub(super) fn must(&self, must: impl fmt::Display) -> Reported {
+        let (name, written) = (self.name, self.written());
+        self.is(format_args!("{name} = {written}: it must {must}"))
+    }
+
+    /// Reports what is wrong about the field, in a sentence of its own.
+    pub(super) fn is(&self, message: impl fmt::Display) -> Reported {
+        self.problems
+            .report(self.value.span().start, within(&self.table, message))
+    }
+
+    /// Reports why something cannot be built of the value.
+    pub(super) fn invalid(&self, invalid: &Invalid) -> Reported {
+        self.must(invalid.must())
+    }
+
+    pub(super) fn text(&self) -> Result<&'f str, Reported> {
+        match self.value.get_ref() {
+            DeValue::String(text) => Ok(text),
+            _ => Err(self.must("be text in quotes")),
+        }
+    }
+
+    /// A whole number that limits can count.
+    pub(super) fn count(&self) -> Result<u32, Reported> {
+        let count = match self.value.get_ref() {
+            DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        count
+            .filter(|count| *count > 0)
+            .ok_or_else(|| self.must("be a whole number from 1 to 4294967295"))
+    }
+
+    pub(super) fn flag(&self) -> Result<bool, Reported> {
+        match self.value.get_ref() {
+            DeValue::Boolean(flag) => Ok(*flag),
+            _ => Err(self.must("be true or false")),
+        }
+    }
+
+    /// A time like `10s`.
+    pub(super) fn duration(&self) -> Result<Duration, Reported> {
+        let duration = match self.value.get_ref() {
+            DeValue::String(text) => duration(text),
+            _ => None,
+        };
+        duration.ok_or_else(|| {
+            self.must("be a whole number and its unit in quotes, like \"10s\": the units are us, ms, s, m, h and d")
+        })
+    }
+
+    /// One of some words.
+    pub(super) fn one_of<'w>(&self, words: &[&'w str]) -> Result<&'w str, Reported> {
+        let known = |text: &str| words.iter().find(|word| **word == text).copied();
+        let word = match self.value.get_ref() {
+            DeValue::String(text) => known(text),
+            _ => None,
+        };
+        word.ok_or_else(|| self.must(format_args!("be one of {}", words.join(", "))))
+    }
+
+    /// Each value of a list.
+    pub(super) fn list<T>(&self, read: impl Fn(&Self) -> Result<T, Reported>) -> Result<Vec<T>, Reported> {
+        let DeValue::Array(values) = self.value.get_ref() else {
+            return Err(self.must(format_args!("be a list in brackets, like [{}]", self.written())));
+        };
+        // All of them are looked at, whatever is wrong with the first.
+        let all: Vec<_> = values.iter().map(|value| read(&self.element(value))).collect();
+        all.into_iter().collect()
+    }
+
+    /// Each value of a list, of which there has to be one.
+    pub(super) fn some<T>(&self, read: impl Fn(&Self) -> Result<T, Reported>) -> Result<Vec<T>, Reported> {
+        match self.list(read)? {
+            none if none.is_empty() => Err(self.must("name one at least, or be left out")),
+            some => Ok(some),
+        }
+    }
+
+    /// A single value, or each of a list.
+    pub(super) fn one_or_some<T>(&self, read: impl Fn(&Self) -> Result<T, Reported>) -> Result<Vec<T>, Reported> {
+        match self.value.get_ref() {
+            DeValue::Array(_) => self.some(read),
+            _ => read(self).map(|one| vec![one]),
+        }
+    }
+
+    /// A table, under a name for messages.
+    pub(super) fn table(&self, called: String, like: &str) -> Result<Table<'f>, Reported> {
+        match self.value.get_ref() {
+            DeValue::Table(fields) => Ok(Table::new(called, self.value.span().start, fields, self.problems)),
+            _ => Err(self.must(format_args!("be a table, like {like}"))),
+        }
+    }
+
+    /// The line that the value is in.
+    pub(super) fn line(&self) -> usize {
+        self.problems.position(self.value.span().start).0
+    }
+
+    fn element(&self, value: &'f Spanned<DeValue<'f>>) -> Self {
+        Self {
+            table: self.table.clone(),
+            value,
+            ..*self
+        }
+    }
+
+    /// As it stands in the file, if that is one line.
+    fn written(&self) -> &'f str {
+        let written = self.problems.text().get(self.value.span()).unwrap_or_default();
+        written.lines().next().unwrap_or_default()
+    }
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let unit = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, unit) = text.split_at(unit);
+    let micros = match unit {
+        "us" => 1,
+        "ms" => 1_000,
+        "s" => 1_000_000,
+        "m" => 60_000_000,
+        "h" => 3_600_000_000,
+        "d" => 86_400_000_000,
+        _ => return None,
+    };
+    // What is too long is said by whoever knows how long is too long.
+    let number: u64 = number.parse().ok()?;
+    Some(Duration::from_micros(number.saturating_mul(micros)))
+}

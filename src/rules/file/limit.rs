@@ -1,0 +1,96 @@
+//! `[[limit]]`
+
+use std::collections::HashMap;
+
+use http::HeaderName;
+use toml::de::DeValue;
+
+use super::{
+    super::{
+        tier::{CostOf, Tier},
+        trust::Trust,
+    },
+    Field, Reported, Table, key, plans, scope,
+    settings::Settings,
+};
+use crate::{
+    algorithm::Rule,
+    extract::header_name,
+    limit::{self, Limit},
+};
+
+/// The names that have been taken, and the lines they are in.
+type Names<'f> = HashMap<&'f str, usize>;
+
+pub(super) fn read_all(document: &mut Table<'_>, trust: Option<&Trust>) -> Result<Vec<Tier>, Reported> {
+    let tables = document.tables("limit")?;
+    if tables.is_empty() {
+        return Err(document.lacks("there is no limit: write each of them under [[limit]]"));
+    }
+    let mut names = Names::new();
+    let read = |table| read(table, trust, &mut names);
+    let all: Vec<_> = tables.into_iter().map(read).collect();
+    all.into_iter().collect()
+}
+
+fn read<'f>(mut table: Table<'f>, trust: Option<&Trust>, names: &mut Names<'f>) -> Result<Tier, Reported> {
+    let name = name(&mut table, names);
+    let settings = Settings::read(&mut table);
+    let rule = settings.and_then(|settings| settings.rule().map_err(|invalid| table.invalid(&invalid)));
+    let scope = scope::read(&mut table);
+    let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
+    let identity = key::read(&mut table, path);
+    let cost = table.read("cost", |field| cost(field, rule, trust));
+    let cost = cost.map(|cost| cost.unwrap_or(CostOf::Each(1)));
+    let plans = plans::read(&mut table, name, settings, cost.as_ref().ok(), trust);
+    let shadow = table.read("shadow", Field::flag);
+    let limit = Limit::try_new(name?, rule?).map_err(|invalid| table.invalid(&invalid));
+    table.finish()?;
+    Ok(Tier {
+        limit: limit?,
+        scope: scope?,
+        identity: identity?,
+        plans: plans?,
+        cost: cost?,
+        shadow: shadow?.unwrap_or(false),
+    })
+}
+
+/// The name of a limit, which no other has. From here on, messages call the limit by it.
+fn name<'f>(table: &mut Table<'f>, names: &mut Names<'f>) -> Result<&'f str, Reported> {
+    let field = table.require("name", "name = \"user\"")?;
+    let name = field.text()?;
+    limit::check_name(name).map_err(|invalid| field.invalid(&invalid))?;
+    table.called = format!("limit {name:?}");
+    match names.insert(name, field.line()) {
+        Some(line) => Err(field.must(format_args!("differ from the other names, and line {line} has it too"))),
+        None => Ok(name),
+    }
+}
+
+fn cost(field: &Field<'_>, rule: Result<Rule, Reported>, trust: Option<&Trust>) -> Result<CostOf, Reported> {
+    if let DeValue::String(_) = field.value.get_ref() {
+        return trusted_header(field, trust).map(CostOf::Header);
+    }
+    match (field.count()?, rule) {
+        (cost, Ok(rule)) if cost > rule.capacity() => {
+            let most = rule.capacity();
+            Err(field.must(format_args!("be at most {most}, which is all that the limit holds")))
+        }
+        (cost, _) => Ok(CostOf::Each(cost)),
+    }
+}
+
+/// `header:NAME`, of a header that clients cannot set themselves.
+pub(super) fn trusted_header(field: &Field<'_>, trust: Option<&Trust>) -> Result<HeaderName, Reported> {
+    let name = field.text()?.strip_prefix("header:");
+    let header = name.and_then(|name| header_name(name).ok());
+    let header = header.ok_or_else(|| field.must("name a header, like header:x-plan"))?;
+    match trust {
+        Some(trust) if !trust.guards(&header) => Err(field.must(format_args!(
+            "be a header that only proxies may set, or any client would: name it in the headers of [trust], like \
+             headers = [\"{header}\"]"
+        ))),
+        _ => Ok(header),
+    }
+}

@@ -1,0 +1,52 @@
+//! Reading a rules file: all that is wrong with it is found at once, and told with its place.
+//!
+//! The file is read by hand, field by field, and not into types by serde, which would stop at the first thing that is wrong.
+//! Whoever reads a field that is wrong reports it and gets [`Reported`]; whatever needed the field is left out, and the next one is
+//! read. What nobody has asked for is unknown, and is reported, too.
+
+mod exempt;
+mod field;
+mod key;
+mod limit;
+mod plans;
+mod problems;
+mod scope;
+mod settings;
+mod table;
+mod trust;
+
+use toml::de::DeTable;
+
+use self::{
+    field::Field,
+    problems::{Problems, Reported},
+    table::Table,
+};
+use super::{error::RulesError, rules::Rules};
+
+/// The rules that a text says, or all that is wrong with it.
+pub(super) fn parse(text: &str) -> Result<Rules, RulesError> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    let problems = Problems::new(text);
+    for error in errors {
+        problems.report(error.span().map_or(0, |span| span.start), error.message());
+    }
+    let rules = read(Table::document(document.get_ref(), &problems));
+    match (rules, problems.all()) {
+        (Ok(rules), none) if none.is_empty() => Ok(rules),
+        (_, problems) => Err(RulesError::wrong(problems)),
+    }
+}
+
+fn read(mut document: Table<'_>) -> Result<Rules, Reported> {
+    let trust = trust::read(&mut document);
+    let tiers = limit::read_all(&mut document, trust.as_ref().ok());
+    let exemptions = exempt::read_all(&mut document, trust.as_ref().ok());
+    document.finish()?;
+    let (tiers, exemptions, trust) = (tiers?, exemptions?, trust?);
+    Ok(Rules {
+        tiers,
+        exemptions,
+        trust,
+    })
+}

@@ -1,0 +1,69 @@
+//! `plan` and `plans`
+
+use super::{
+    super::{
+        tier::{CostOf, Plans},
+        trust::Trust,
+    },
+    Field, Reported, Table,
+    limit::trusted_header,
+    settings::Settings,
+};
+use crate::limit::Limit;
+
+/// Other versions of a limit, if there are any.
+pub(super) fn read(
+    table: &mut Table<'_>,
+    limit: Result<&str, Reported>,
+    settings: Result<Settings, Reported>,
+    cost: Option<&CostOf>,
+    trust: Option<&Trust>,
+) -> Result<Option<Plans>, Reported> {
+    let (plan, plans) = match (table.get("plan"), table.get("plans")) {
+        (None, None) => return Ok(None),
+        (Some(plan), Some(plans)) => (plan, plans),
+        (Some(plan), None) => return Err(plan.is("plan without plans: write some, like plans.pro = { limit = 1000 }")),
+        (None, Some(plans)) => {
+            return Err(plans.is("plans without plan: say where a request's plan is, like plan = \"header:x-plan\""));
+        }
+    };
+    let header = trusted_header(&plan, trust);
+    let plans = plans.table(table.called.clone(), "plans.pro = { limit = 1000 }")?;
+    let versions: Vec<_> = plans
+        .each()
+        .map(|plan| version(&plan, limit, settings, cost).map(|version| (plan.name.to_owned(), version)))
+        .collect();
+    let limits = versions.into_iter().collect::<Result<_, _>>();
+    Ok(Some(Plans {
+        header: header?,
+        limits: limits?,
+    }))
+}
+
+/// The limit as those on one plan have it.
+fn version(
+    plan: &Field<'_>,
+    limit: Result<&str, Reported>,
+    settings: Result<Settings, Reported>,
+    cost: Option<&CostOf>,
+) -> Result<Limit, Reported> {
+    let called = format!("{}, plan {:?}", plan.table, plan.name);
+    let mut table = plan.table(called, "{ limit = 1000 }")?;
+    let settings = Settings::of_plan(&mut table, settings);
+    let version = settings.and_then(|settings| {
+        let version = settings
+            .rule()
+            .and_then(|rule| Limit::try_new(limit.unwrap_or("unnamed"), rule));
+        version.map_err(|invalid| table.invalid(&invalid))
+    });
+    if let (Ok(version), Some(CostOf::Each(cost))) = (&version, cost)
+        && *cost > version.rule().capacity()
+    {
+        let holds = version.rule().capacity();
+        return Err(table.lacks(format_args!(
+            "nobody on it could ever pass: it holds {holds}, and a request costs {cost}"
+        )));
+    }
+    table.finish()?;
+    version
+}

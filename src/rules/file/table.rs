@@ -1,0 +1,159 @@
+//! A table of the file, while its fields are read.
+
+use std::fmt;
+
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::{Field, Problems, Reported};
+use crate::invalid::Invalid;
+
+pub(super) struct Table<'f> {
+    /// What it is called in messages, like `limit "user"`; nothing for the file itself.
+    pub(super) called: String,
+    /// Where it begins.
+    at: usize,
+    fields: &'f DeTable<'f>,
+    asked: Vec<&'static str>,
+    problems: &'f Problems<'f>,
+}
+
+impl<'f> Table<'f> {
+    /// The whole file.
+    pub(super) fn document(fields: &'f DeTable<'f>, problems: &'f Problems<'f>) -> Self {
+        Self::new(String::new(), 0, fields, problems)
+    }
+
+    pub(super) fn new(called: String, at: usize, fields: &'f DeTable<'f>, problems: &'f Problems<'f>) -> Self {
+        let asked = Vec::new();
+        Self {
+            called,
+            at,
+            fields,
+            asked,
+            problems,
+        }
+    }
+
+    /// The field of this name, if it is there.
+    pub(super) fn get(&mut self, name: &'static str) -> Option<Field<'f>> {
+        self.asked.push(name);
+        self.find(name)
+    }
+
+    fn find(&self, name: &str) -> Option<Field<'f>> {
+        let (key, value) = self.fields.iter().find(|(key, _)| *key.get_ref() == name)?;
+        Some(self.field(key.get_ref(), value))
+    }
+
+    /// The field of this name, which has to be there. `like` shows one.
+    pub(super) fn require(&mut self, name: &'static str, like: &str) -> Result<Field<'f>, Reported> {
+        let field = self.get(name);
+        field.ok_or_else(|| self.lacks(format_args!("there is no {name}: write one like {like}")))
+    }
+
+    /// What the field of this name says, if it is there.
+    pub(super) fn read<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&Field<'f>) -> Result<T, Reported>,
+    ) -> Result<Option<T>, Reported> {
+        self.get(name).as_ref().map(read).transpose()
+    }
+
+    /// The tables of `[[name]]`, or none.
+    pub(super) fn tables(&mut self, name: &'static str) -> Result<Vec<Self>, Reported> {
+        let Some(field) = self.get(name) else {
+            return Ok(Vec::new());
+        };
+        let brackets = || field.must(format_args!("be written [[{name}]], in two brackets, once for each"));
+        let DeValue::Array(values) = field.value.get_ref() else {
+            return Err(brackets());
+        };
+        let tables = values.iter().enumerate().map(|(index, value)| match value.get_ref() {
+            DeValue::Table(fields) => {
+                let called = format!("{name} {}", index + 1);
+                Ok(Self::new(called, value.span().start, fields, self.problems))
+            }
+            _ => Err(brackets()),
+        });
+        tables.collect()
+    }
+
+    /// Every field, whatever its name.
+    pub(super) fn each(&self) -> impl Iterator<Item = Field<'f>> {
+        self.fields.iter().map(|(key, value)| self.field(key.get_ref(), value))
+    }
+
+    /// Reports what the table as a whole lacks.
+    pub(super) fn lacks(&self, what: impl fmt::Display) -> Reported {
+        self.problems.report(self.at, within(&self.called, what))
+    }
+
+    /// Reports why something cannot be built of the table, at the field that is to blame.
+    pub(super) fn invalid(&self, invalid: &Invalid) -> Reported {
+        match self.find(invalid.field()) {
+            Some(field) => field.invalid(invalid),
+            None => self.lacks(invalid),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Reports the fields that nobody has asked for.
+    pub(super) fn finish(self) -> Result<(), Reported> {
+        let unknown = self.fields.keys().filter(|key| !self.asked.contains(&&**key.get_ref()));
+        unknown.fold(Ok(()), |_, key| {
+            let name = key.get_ref();
+            let hint = match nearest(name, &self.asked) {
+                Some(meant) => format!("did you mean {meant}?"),
+                None => format!("there are {}", self.asked.join(", ")),
+            };
+            let message = format_args!("there is no field {name:?}: {hint}");
+            Err(self.problems.report(key.span().start, within(&self.called, message)))
+        })
+    }
+
+    fn field(&self, name: &'f str, value: &'f Spanned<DeValue<'f>>) -> Field<'f> {
+        Field {
+            table: self.called.clone(),
+            name,
+            value,
+            problems: self.problems,
+        }
+    }
+}
+
+/// A message, and which table it is about.
+pub(super) fn within(table: &str, message: impl fmt::Display) -> String {
+    match table {
+        "" => message.to_string(),
+        table => format!("{table}: {message}"),
+    }
+}
+
+/// The known name that somebody may have meant who wrote this one: it takes two changed letters at most.
+fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let distances = known.iter().map(|known| (distance(name, known), *known));
+    let (distance, nearest) = distances.min()?;
+    (distance <= 2 && distance < nearest.len()).then_some(nearest)
+}
+
+/// How many letters have to be added, removed or changed to make one of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, wanted) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *wanted);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}

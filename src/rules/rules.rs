@@ -1,0 +1,41 @@
+//! Rules as they are in force: what a request is charged.
+
+use http::Request;
+
+use super::{scope::Scope, tier::Tier, trust::Trust};
+use crate::{
+    extract::Within,
+    policy::{Bill, Standing},
+};
+
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) tiers: Vec<Tier>,
+    pub(super) exemptions: Vec<Exemption>,
+    pub(super) trust: Trust,
+}
+
+/// Requests that are not counted.
+#[derive(Debug)]
+pub(super) struct Exemption {
+    pub(super) scope: Scope,
+    pub(super) networks: Option<Within>,
+}
+
+impl Rules {
+    pub(super) fn bill<B>(&self, request: &Request<B>, bill: &mut Bill) {
+        let exempts = |exemption: &Exemption| exemption.covers(request, &self.trust);
+        if self.exemptions.iter().any(exempts) {
+            return bill.stands(Ok(Standing::Exempt));
+        }
+        let tiers = self.tiers.iter().filter(|tier| tier.scope.covers(request));
+        tiers.for_each(|tier| tier.bill(request, &self.trust, bill));
+    }
+}
+
+impl Exemption {
+    fn covers<B>(&self, request: &Request<B>, trust: &Trust) -> bool {
+        let networks = self.networks.as_ref();
+        self.scope.covers(request) && networks.is_none_or(|networks| trust.is_within(networks, request))
+    }
+}

@@ -1,0 +1,141 @@
+//! The rules in force, and how they are replaced.
+
+use std::{
+    fmt, fs,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
+};
+
+use http::Request;
+
+use super::{error::RulesError, file, rules::Rules, watch};
+use crate::{
+    charge::Charges,
+    extract::KeyError,
+    limit::Limit,
+    policy::{Bill, Policy, Sealed, Unbilled},
+};
+
+/// Limits as data: what a [rules file](super) says. Clones share them, so that one can be given to a
+/// [layer](crate::RateLimitLayer::rules) and another be kept to replace them.
+///
+/// ```
+/// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+///
+/// let rules = RuleSet::parse(r#"
+///     [[limit]]
+///     name = "user"
+///     algorithm = "token_bucket"
+///     limit = 100
+///     window = "1m"
+///     key = "header:x-user-id"
+///     default = "ip"
+/// "#)?;
+/// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
+///
+/// // Rules that are wrong are not taken.
+/// assert!(rules.replace("limit = 100").is_err());
+/// assert_eq!(rules.limits()[0].name(), "user");
+/// # let _ = app;
+/// # Ok::<(), tollgate::RulesError>(())
+/// ```
+#[derive(Clone)]
+pub struct RuleSet(Arc<RwLock<Rules>>);
+
+impl RuleSet {
+    /// The rules that a text says, or all that is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, RulesError> {
+        file::parse(text).map(|rules| Self(Arc::new(RwLock::new(rules))))
+    }
+
+    /// The rules that a file says, as it stands.
+    pub fn read(file: impl AsRef<Path>) -> Result<Self, RulesError> {
+        let file = file.as_ref();
+        let (rules, _) = Self::load(file).map_err(|error| error.in_file(file))?;
+        Ok(rules)
+    }
+
+    /// The rules that a file says, now and whenever it changes: within a second, the new ones are in force.
+    ///
+    /// They replace the old ones all at once. If they are wrong, the old ones stay in force, and an error is logged that says
+    /// what is wrong with them; so it is if the file is gone or says no limit at all. What was used stays used, as long as a
+    /// limit keeps its name, its algorithm and its window. Requests that are under way keep to the rules that they came in by.
+    ///
+    /// A thread of its own looks at the file, until the last clone of the rules is dropped.
+    ///
+    /// ```no_run
+    /// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+    ///
+    /// let rules = RuleSet::watch("rules.toml")?;
+    /// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules, MemoryStore::new()));
+    /// # let _ = app;
+    /// # Ok::<(), tollgate::RulesError>(())
+    /// ```
+    pub fn watch(file: impl AsRef<Path>) -> Result<Self, RulesError> {
+        let file = file.as_ref();
+        let watched = Self::load(file).and_then(|(rules, text)| {
+            let unheld = Unheld(Arc::downgrade(&rules.0));
+            watch::start(file, text, unheld).map_err(RulesError::unreadable)?;
+            Ok(rules)
+        });
+        watched.map_err(|error| error.in_file(file))
+    }
+
+    fn load(file: &Path) -> Result<(Self, String), RulesError> {
+        let text = fs::read_to_string(file).map_err(RulesError::unreadable)?;
+        Ok((Self::parse(&text)?, text))
+    }
+
+    /// Puts other rules in the place of these, for all clones and all at once, unless they are wrong.
+    ///
+    /// Those of a file that is [watched](Self::watch) are replaced again when the file changes.
+    pub fn replace(&self, text: &str) -> Result<(), RulesError> {
+        let rules = file::parse(text)?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = rules;
+        Ok(())
+    }
+
+    /// The limits in force, in the order of the file.
+    pub fn limits(&self) -> Vec<Limit> {
+        self.in_force().tiers.iter().map(|tier| tier.limit.clone()).collect()
+    }
+
+    /// What a request is charged, in the order of the file: nothing, if it is exempt or no limit is for it.
+    ///
+    /// It is for whoever asks a [store](crate::Store) without a layer, as a simulation does.
+    pub fn charges<B>(&self, request: &Request<B>) -> Result<Charges, KeyError> {
+        let mut bill = Bill::default();
+        self.in_force().bill(request, &mut bill);
+        bill.due().map_err(|unbilled| match unbilled {
+            Unbilled::Key(error) => error,
+            Unbilled::Denied => unreachable!("rules deny nobody"),
+        })
+    }
+
+    fn in_force(&self) -> RwLockReadGuard<'_, Rules> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sealed for RuleSet {}
+
+impl<B, Res> Policy<Request<B>, Res> for RuleSet {
+    fn bill(&self, request: &Request<B>, bill: &mut Bill) {
+        self.in_force().bill(request, bill);
+    }
+}
+
+impl fmt::Debug for RuleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuleSet").field("limits", &self.limits()).finish()
+    }
+}
+
+/// Rules that somebody else holds, or nobody any more.
+pub(super) struct Unheld(Weak<RwLock<Rules>>);
+
+impl Unheld {
+    pub(super) fn held(&self) -> Option<RuleSet> {
+        self.0.upgrade().map(RuleSet)
+    }
+}

@@ -3,12 +3,8 @@
 mod error;
 mod file;
 mod identity;
+mod in_force;
 mod path;
-#[expect(
-    clippy::module_inception,
-    reason = "rules that are in force, beside how they are read and replaced"
-)]
-mod rules;
 mod scope;
 mod set;
 mod tier;

@@ -1,14 +1,14 @@
 //! The rules in force, and how they are replaced.
 
 use std::{
-    fmt, fs,
+    fmt, fs, mem,
     path::Path,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
 };
 
 use http::Request;
 
-use super::{error::RulesError, file, rules::Rules, watch};
+use super::{error::RulesError, file, in_force::Rules, watch};
 use crate::{
     charge::Charges,
     extract::KeyError,
@@ -91,7 +91,11 @@ impl RuleSet {
     /// Those of a file that is [watched](Self::watch) are replaced again when the file changes.
     pub fn replace(&self, text: &str) -> Result<(), RulesError> {
         let rules = file::parse(text)?;
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = rules;
+        let mut in_force = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = mem::replace(&mut *in_force, rules);
+        // Nobody should wait for what it takes to free them.
+        drop(in_force);
+        drop(before);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! `[[exempt]]`
 
 use super::{
-    super::{rules::Exemption, trust::Trust},
+    super::{in_force::Exemption, trust::Trust},
     Field, Reported, Table, scope,
 };
 use crate::extract::{ClientIp, Within};
@@ -22,7 +22,7 @@ fn read(mut table: Table<'_>, client: &ClientIp) -> Result<Exemption, Reported> 
     if table.is_empty() {
         return Err(table.lacks("it would exempt every request: say which by path, methods or networks"));
     }
-    table.finish()?;
+    table.finish();
     let (scope, networks) = (scope?, networks?);
     Ok(Exemption { scope, networks })
 }

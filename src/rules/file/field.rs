@@ -10,7 +10,7 @@ use crate::invalid::Invalid;
 pub(super) struct Field<'f> {
     /// What its table is called in messages.
     pub(super) table: String,
-    pub(super) name: &'f str,
+    pub(super) name: String,
     pub(super) value: &'f Spanned<DeValue<'f>>,
     pub(super) problems: &'f Problems<'f>,
 }
@@ -18,7 +18,7 @@ pub(super) struct Field<'f> {
 impl<'f> Field<'f> {
     /// Reports that the value will not do. `must` completes the sentence "it must ...".
     pub(super) fn must(&self, must: impl fmt::Display) -> Reported {
-        let (name, written) = (self.name, self.written());
+        let (name, written) = (&self.name, self.written());
         self.is(format_args!("{name} = {written}: it must {must}"))
     }
 
@@ -92,7 +92,7 @@ impl<'f> Field<'f> {
     /// Each value of a list, of which there has to be one.
     pub(super) fn some<T>(&self, read: impl Fn(&Self) -> Result<T, Reported>) -> Result<Vec<T>, Reported> {
         match self.list(read)? {
-            none if none.is_empty() => Err(self.must("name one at least, or be left out")),
+            none if none.is_empty() => Err(self.must("name one at least")),
             some => Ok(some),
         }
     }
@@ -121,8 +121,9 @@ impl<'f> Field<'f> {
     fn element(&self, value: &'f Spanned<DeValue<'f>>) -> Self {
         Self {
             table: self.table.clone(),
+            name: self.name.clone(),
             value,
-            ..*self
+            problems: self.problems,
         }
     }
 

@@ -44,8 +44,8 @@ fn read<'f>(mut table: Table<'f>, trust: Option<&Trust>, names: &mut Names<'f>) 
     let cost = cost.map(|cost| cost.unwrap_or(CostOf::Each(1)));
     let plans = plans::read(&mut table, name, settings, cost.as_ref().ok(), trust);
     let shadow = table.read("shadow", Field::flag);
-    let limit = Limit::try_new(name?, rule?).map_err(|invalid| table.invalid(&invalid));
-    table.finish()?;
+    let limit = name.and_then(|name| Limit::try_new(name, rule?).map_err(|invalid| table.invalid(&invalid)));
+    table.finish();
     Ok(Tier {
         limit: limit?,
         scope: scope?,

@@ -22,16 +22,20 @@ use self::{
     problems::{Problems, Reported},
     table::Table,
 };
-use super::{error::RulesError, rules::Rules};
+use super::{error::RulesError, in_force::Rules};
 
 /// The rules that a text says, or all that is wrong with it.
 pub(super) fn parse(text: &str) -> Result<Rules, RulesError> {
     let (document, errors) = DeTable::parse_recoverable(text);
     let problems = Problems::new(text);
-    for error in errors {
+    for error in &errors {
         problems.report(error.span().map_or(0, |span| span.start), error.message());
     }
-    let rules = read(Table::document(document.get_ref(), &problems));
+    // Of a text that is no TOML, nobody knows what is in which table.
+    let rules = match errors.is_empty() {
+        true => read(Table::document(document.get_ref(), &problems)),
+        false => Err(Reported),
+    };
     match (rules, problems.all()) {
         (Ok(rules), none) if none.is_empty() => Ok(rules),
         (_, problems) => Err(RulesError::wrong(problems)),
@@ -42,7 +46,7 @@ fn read(mut document: Table<'_>) -> Result<Rules, Reported> {
     let trust = trust::read(&mut document);
     let tiers = limit::read_all(&mut document, trust.as_ref().ok());
     let exemptions = exempt::read_all(&mut document, trust.as_ref().ok());
-    document.finish()?;
+    document.finish();
     let (tiers, exemptions, trust) = (tiers?, exemptions?, trust?);
     Ok(Rules {
         tiers,

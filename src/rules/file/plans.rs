@@ -30,8 +30,8 @@ pub(super) fn read(
     let header = trusted_header(&plan, trust);
     let plans = plans.table(table.called.clone(), "plans.pro = { limit = 1000 }")?;
     let versions: Vec<_> = plans
-        .each()
-        .map(|plan| version(&plan, limit, settings, cost).map(|version| (plan.name.to_owned(), version)))
+        .each("plans")
+        .map(|(name, plan)| Ok((name.to_owned(), version(&plan, limit, settings, cost)?)))
         .collect();
     let limits = versions.into_iter().collect::<Result<_, _>>();
     Ok(Some(Plans {
@@ -47,7 +47,7 @@ fn version(
     settings: Result<Settings, Reported>,
     cost: Option<&CostOf>,
 ) -> Result<Limit, Reported> {
-    let called = format!("{}, plan {:?}", plan.table, plan.name);
+    let called = format!("{}, {}", plan.table, plan.name);
     let mut table = plan.table(called, "{ limit = 1000 }")?;
     let settings = Settings::of_plan(&mut table, settings);
     let version = settings.and_then(|settings| {
@@ -64,6 +64,6 @@ fn version(
             "nobody on it could ever pass: it holds {holds}, and a request costs {cost}"
         )));
     }
-    table.finish()?;
+    table.finish();
     version
 }

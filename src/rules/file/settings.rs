@@ -37,15 +37,15 @@ impl Settings {
         let limit = table.require("limit", "limit = 100").and_then(|field| field.count());
         let window = table
             .require("window", "window = \"1m\"")
-            .and_then(|field| field.duration());
-        let capacity = table.read("capacity", |field| own(field, algorithm)?.count());
-        let queue = table.read("queue", |field| own(field, algorithm)?.flag());
-        let max_wait = table.read("max_wait", |field| match queue {
+            .and_then(|field| window(&field));
+        let capacity = own(table, "capacity", algorithm, Field::count);
+        let queue = own(table, "queue", algorithm, Field::flag);
+        let max_wait = own(table, "max_wait", algorithm, |field| match queue {
             Ok(Some(false)) => Err(field.is("max_wait: nobody waits where queue = false, so leave one of them out")),
-            _ => own(field, algorithm)?.duration(),
+            _ => field.duration(),
         });
-        let anchored = table.read("anchored", |field| own(field, algorithm)?.flag());
-        let buckets = table.read("buckets", |field| own(field, algorithm)?.count());
+        let anchored = own(table, "anchored", algorithm, Field::flag);
+        let buckets = own(table, "buckets", algorithm, Field::count);
         Ok(Self {
             algorithm: algorithm?,
             limit: limit?,
@@ -92,7 +92,7 @@ impl Settings {
     pub(super) fn of_plan(plan: &mut Table<'_>, base: Result<Self, Reported>) -> Result<Self, Reported> {
         let algorithm = base.map(|base| base.algorithm);
         let limit = plan.read("limit", Field::count);
-        let capacity = plan.read("capacity", |field| own(field, algorithm)?.count());
+        let capacity = own(plan, "capacity", algorithm, Field::count);
         let base = base?;
         Ok(Self {
             limit: limit?.unwrap_or(base.limit),
@@ -102,14 +102,27 @@ impl Settings {
     }
 }
 
-/// The field, unless it is a setting of other algorithms than this one.
-fn own<'a, 'f>(field: &'a Field<'f>, algorithm: Result<&str, Reported>) -> Result<&'a Field<'f>, Reported> {
-    let mut own = OWN.into_iter().filter(|(name, _)| *name == field.name);
-    match (own.next(), algorithm) {
-        (Some((name, owners)), Ok(algorithm)) if !owners.contains(&algorithm) => {
+/// A window on its own, so that it is told from what does not go with it.
+fn window(field: &Field<'_>) -> Result<Duration, Reported> {
+    let window = field.duration()?;
+    Quota::try_new(1, window).map_err(|invalid| field.invalid(&invalid))?;
+    Ok(window)
+}
+
+/// A setting, which is reported and left out if it is one of other algorithms than this.
+fn own<'f, T>(
+    table: &mut Table<'f>,
+    name: &'static str,
+    algorithm: Result<&str, Reported>,
+    read: impl FnOnce(&Field<'f>) -> Result<T, Reported>,
+) -> Result<Option<T>, Reported> {
+    let (_, owners) = OWN.into_iter().find(|(own, _)| *own == name).unwrap_or_default();
+    match (table.get(name), algorithm) {
+        (Some(field), Ok(algorithm)) if !owners.contains(&algorithm) => {
             let owners = owners.join(" or a ");
-            Err(field.is(format_args!("{name} is for a {owners}, and this is a {algorithm}")))
+            field.is(format_args!("{name} is for a {owners}, and this is a {algorithm}"));
+            Ok(None)
         }
-        _ => Ok(field),
+        (field, _) => field.as_ref().map(read).transpose(),
     }
 }

@@ -82,9 +82,12 @@ impl<'f> Table<'f> {
         tables.collect()
     }
 
-    /// Every field, whatever its name.
-    pub(super) fn each(&self) -> impl Iterator<Item = Field<'f>> {
-        self.fields.iter().map(|(key, value)| self.field(key.get_ref(), value))
+    /// Every field, whatever its name, as one of the table `within`.
+    pub(super) fn each(&self, within: &str) -> impl Iterator<Item = (&'f str, Field<'f>)> {
+        self.fields.iter().map(move |(key, value)| {
+            let name = key.get_ref();
+            (&**name, self.field(&format!("{within}.{name}"), value))
+        })
     }
 
     /// Reports what the table as a whole lacks.
@@ -105,23 +108,25 @@ impl<'f> Table<'f> {
     }
 
     /// Reports the fields that nobody has asked for.
-    pub(super) fn finish(self) -> Result<(), Reported> {
-        let unknown = self.fields.keys().filter(|key| !self.asked.contains(&&**key.get_ref()));
-        unknown.fold(Ok(()), |_, key| {
+    pub(super) fn finish(self) {
+        for key in self.fields.keys() {
             let name = key.get_ref();
+            if self.asked.contains(&&**name) {
+                continue;
+            }
             let hint = match nearest(name, &self.asked) {
                 Some(meant) => format!("did you mean {meant}?"),
                 None => format!("there are {}", self.asked.join(", ")),
             };
             let message = format_args!("there is no field {name:?}: {hint}");
-            Err(self.problems.report(key.span().start, within(&self.called, message)))
-        })
+            self.problems.report(key.span().start, within(&self.called, message));
+        }
     }
 
-    fn field(&self, name: &'f str, value: &'f Spanned<DeValue<'f>>) -> Field<'f> {
+    fn field(&self, name: &str, value: &'f Spanned<DeValue<'f>>) -> Field<'f> {
         Field {
             table: self.called.clone(),
-            name,
+            name: name.to_owned(),
             value,
             problems: self.problems,
         }

@@ -3,42 +3,46 @@
 use super::{super::trust::Trust, Field, Reported, Table};
 use crate::extract::{ClientIp, header_name};
 
+const X_FORWARDED_FOR: &str = "x-forwarded-for";
+const FORWARDED: &str = "forwarded";
+
 pub(super) fn read(document: &mut Table<'_>) -> Result<Trust, Reported> {
     let Some(field) = document.get("trust") else {
         return Ok(Trust::new(ClientIp::peer(), Vec::new()));
     };
     let mut table = field.table("trust".into(), "[trust]")?;
     let proxies = table.read("proxies", |proxies| proxies.list(proxy));
-    let forwarded = table.get("forwarded");
-    let headers = table.get("headers");
-    let [x_forwarded_for, rfc_7239] = ["x-forwarded-for", "forwarded"];
-    let header = forwarded
+    let nobody = proxies
         .as_ref()
-        .map(|field| field.one_of(&[x_forwarded_for, rfc_7239]))
-        .transpose();
-    let names = headers.as_ref().map(|field| field.list(name)).transpose();
-    table.finish()?;
-
-    let (proxies, header, names) = (proxies?.unwrap_or_default(), header?, names?.unwrap_or_default());
-    if proxies.is_empty() {
-        let alone = [forwarded, headers].into_iter().flatten().map(|field| {
-            let name = field.name;
-            field.is(format_args!(
-                "{name} without proxies: name those who may be believed, like proxies = [\"127.0.0.1/32\"]"
-            ))
-        });
-        return match alone.last() {
-            Some(reported) => Err(reported),
-            None => Ok(Trust::new(ClientIp::peer(), Vec::new())),
-        };
-    }
-    let client = ClientIp::behind(proxies);
-    let client = if header == Some(rfc_7239) {
-        client.forwarded()
-    } else {
-        client
+        .is_ok_and(|proxies| proxies.as_ref().is_none_or(Vec::is_empty));
+    let forwarded = table.read("forwarded", |forwarded| {
+        needs_proxies(forwarded, nobody)?;
+        forwarded.one_of(&[X_FORWARDED_FOR, FORWARDED])
+    });
+    let headers = table.read("headers", |headers| {
+        let names = headers.list(name)?;
+        needs_proxies(headers, nobody && !names.is_empty())?;
+        Ok(names)
+    });
+    table.finish();
+    let (proxies, forwarded, headers) = (proxies?.unwrap_or_default(), forwarded?, headers?.unwrap_or_default());
+    let client = match forwarded {
+        _ if proxies.is_empty() => ClientIp::peer(),
+        Some(FORWARDED) => ClientIp::behind(proxies).forwarded(),
+        _ => ClientIp::behind(proxies),
     };
-    Ok(Trust::new(client, names))
+    Ok(Trust::new(client, headers))
+}
+
+/// Reports what would never be believed.
+fn needs_proxies(field: &Field<'_>, nobody: bool) -> Result<(), Reported> {
+    let name = &field.name;
+    match nobody {
+        true => Err(field.is(format_args!(
+            "{name} without proxies: say who is believed, like proxies = [\"127.0.0.1/32\"]"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// A proxy, which is left as text once it is known to be one.

@@ -64,12 +64,16 @@
 //! | `redis` | yes | `RedisStore` |
 //! | `axum` | yes | `Route`, the peer's address from axum, and `Decision` as an extractor |
 //! | `tls` | no | `rediss://` addresses, by rustls |
+//! | `rules` | no | [`RuleSet`]: limits from a [rules file](rules) that is read again when it changes |
 //!
 //! Without any of them there are the memory store and the layer around any tower service, HTTP or not.
 //!
 //! [tower]: https://docs.rs/tower
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(feature = "redis"), allow(rustdoc::broken_intra_doc_links))]
+#![cfg_attr(
+    not(all(feature = "redis", feature = "rules")),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 
 pub mod algorithm;
 mod charge;

@@ -1,4 +1,5 @@
 //! Limits as data: a rules file that operators change while the service runs.
+#![doc = include_str!("../../docs/rules.md")]
 
 mod error;
 mod file;

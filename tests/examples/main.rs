@@ -3,6 +3,7 @@
 
 mod grpc;
 mod outcomes;
+mod rules;
 mod soak;
 #[path = "../support/mod.rs"]
 mod support;

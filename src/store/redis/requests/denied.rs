@@ -2,8 +2,10 @@
 //!
 //! Whoever asks for a spent key again is told again, without asking Redis: an attack on it costs next to nothing. What
 //! was said is repeated until the key may have something again, and for a second at most, since another node may have
-//! given something back. Redis is asked again a little before that is over rather than after: the time counts from when
-//! the call was sent, but what clients are told to wait counts from when its answer came.
+//! given something back. What is repeated is about a limit as it was: one that has been changed since is asked at once.
+//!
+//! Redis is asked again a little before that time is over rather than after: the time counts from when the call was sent, but
+//! what clients are told to wait counts from when its answer came.
 
 use std::{
     hash::BuildHasher,

@@ -1,0 +1,53 @@
+//! Limits from a rules file that is read again whenever it changes.
+//!
+//! Run it with `cargo run --example rules` and try the lines that it prints. Then change examples/rules/rules.toml, in a right way
+//! or in a wrong one: within a second, the log says what came of it. `cargo run --example rules -- FILE` takes another file.
+
+use std::{env, error::Error, net::SocketAddr, process::ExitCode};
+
+use axum::{Router, routing::get};
+use tokio::net::TcpListener;
+use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+use tracing::Level;
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rules/rules.toml");
+    let file = env::args().nth(1).unwrap_or_else(|| sample.into());
+    let rules = RuleSet::watch(&file)?;
+
+    let app = Router::new()
+        .route("/api/reports/{id}", get(async || "a report\n"))
+        .route("/{*path}", get(async || "hello\n"))
+        .layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
+
+    let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
+    let listener = TcpListener::bind(listen).await?;
+    let at = format!("http://{}", listener.local_addr()?);
+    println!("listening on {at}, the rules are in {file}:");
+    for limit in rules.limits() {
+        println!("  {}: {}, {}", limit.name(), limit.rule().quota(), limit.rule().name());
+    }
+    println!("\nwhat is left, in the headers:");
+    println!("  curl -i {at}/hello -H 'x-user-id: alice'\n");
+    println!("the sixth is refused:");
+    println!("  for i in $(seq 6); do curl -i {at}/api/reports/1 -H 'x-user-id: alice'; done\n");
+    println!("on another plan, it is not:");
+    println!("  for i in $(seq 6); do curl -i {at}/api/reports/1 -H 'x-user-id: paula' -H 'x-plan: pro'; done");
+    // Addresses and trusted proxies need the peer's address, which axum hands on when it is told to.
+    let service = app.into_make_service_with_connect_info::<SocketAddr>();
+    Ok(axum::serve(listener, service).await?)
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // Says which rules have been taken and which have not, and at debug level whom a shadow would have refused.
+    let log = tracing_subscriber::fmt().with_max_level(Level::DEBUG);
+    log.with_writer(std::io::stderr).init();
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A rules file that is changed while the example runs.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
+
+use crate::{Server, example, header, support::folder::Folder};
+
+const RULES: &str = include_str!("../../examples/rules/rules.toml");
+
+#[tokio::test]
+async fn rules_are_taken_when_they_change_and_are_right() {
+    let folder = Folder::new("rules");
+    let file = folder.file("rules.toml");
+    fs::write(&file, RULES).unwrap();
+    let mut rules = example("rules");
+    rules.arg(&file).stderr(Stdio::piped());
+    let mut server = Server::start(rules);
+    let mut log = BufReader::new(server.program.stderr.take().unwrap()).lines();
+    let mut next_log = |words: &str| {
+        log.find(|line| line.as_ref().unwrap().contains(words))
+            .unwrap()
+            .unwrap()
+    };
+
+    let reports = "/api/reports/1";
+    let statuses = server.statuses(6, reports, ("x-user-id", "alice")).await;
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429]);
+    assert_eq!(server.statuses(9, "/healthz", ("x-none", "")).await, [200; 9]);
+    let policy = header(&server.get("/hello", ("x-user-id", "bob")).await, "ratelimit-policy");
+    assert_eq!(policy, r#""global";q=10000;w=60, "user";q=100;w=60"#);
+    next_log("a shadow would have refused a request");
+
+    // What was used stays used: of seven, two are left.
+    fs::write(&file, RULES.replace("limit = 5\n", "limit = 7\n")).unwrap();
+    next_log("the rules have changed");
+    let statuses = server.statuses(3, reports, ("x-user-id", "alice")).await;
+    assert_eq!(statuses, [200, 200, 429]);
+
+    fs::write(&file, RULES.replace("limit = 5\n", "limit = \"many\"\n")).unwrap();
+    let error = next_log("those before stay in force");
+    let words = "limit \"reports\": limit = \"many\": it must be a whole number";
+    assert!(error.contains(words) && error.contains("rules.toml:"), "{error}");
+    assert_eq!(server.statuses(1, reports, ("x-user-id", "bob")).await, [200]);
+}
+
+#[test]
+fn rules_that_are_wrong_from_the_start_are_told_of() {
+    let folder = Folder::new("rules");
+    let file = folder.file("rules.toml");
+    let start = || example("rules").arg(&file).output().unwrap();
+    let missing = start();
+    fs::write(&file, "[[limit]]\nname = \"user\"\n").unwrap();
+    let wrong = start();
+    for (output, words) in [
+        (missing, "it cannot be read"),
+        (wrong, ":1:1: limit \"user\": there is no window"),
+    ] {
+        assert!(!output.status.success());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(&file) && error.contains(words), "{error}");
+    }
+}

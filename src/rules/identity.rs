@@ -67,7 +67,7 @@ impl Part {
             Self::Ip => return trust.address(request),
             Self::MatchedRoute => matched_route(request),
             Self::Method => HttpMethod.extract(request),
-            Self::Header(name, _) | Self::ApiKey(name, _) if trust.header(request, name).is_none() => {
+            Self::Header(name, _) | Self::ApiKey(name, _) if !trust.believes(request, name) => {
                 return Err(KeyError::missing(format!("the `{name}` header")));
             }
             Self::Header(_, header) => header.extract(request),

@@ -36,11 +36,12 @@ impl Trust {
     /// The header, if its sender may set it.
     pub(super) fn header<'r, B>(&self, request: &'r Request<B>, name: &HeaderName) -> Option<&'r HeaderValue> {
         let value = request.headers().get(name)?;
-        (!self.guards(name) || self.comes_from_a_proxy(request)).then_some(value)
+        self.believes(request, name).then_some(value)
     }
 
-    pub(super) fn comes_from_a_proxy<B>(&self, request: &Request<B>) -> bool {
-        self.noted(self.client.is_relayed(request)).unwrap_or(false)
+    /// Whether the sender of a request may set this header.
+    pub(super) fn believes<B>(&self, request: &Request<B>, header: &HeaderName) -> bool {
+        !self.guards(header) || self.noted(self.client.is_relayed(request)).unwrap_or(false)
     }
 
     /// The client's address, as a key.

@@ -3,7 +3,12 @@
 //! The file is looked at several times a second, and compared with what was there before. That sees every way in which a file can
 //! change: written in place, replaced by another, behind a link, on a disk of another machine. Rules files are small.
 
-use std::{fs, io, path::Path, thread, time::Duration};
+use std::{
+    fs, io,
+    path::{self, Path},
+    thread,
+    time::Duration,
+};
 
 use super::{
     error::RulesError,
@@ -18,7 +23,8 @@ type Found = Result<String, String>;
 
 /// Looks after a file whose text is in force already, for as long as somebody holds the rules.
 pub(super) fn start(file: &Path, text: String, rules: Unheld) -> io::Result<()> {
-    let file = file.to_owned();
+    // Whoever changes the working directory means no other file by it.
+    let file = path::absolute(file)?;
     let thread = thread::Builder::new().name("tollgate-rules".into());
     thread.spawn(move || watch(&file, Ok(text), &rules)).map(drop)
 }

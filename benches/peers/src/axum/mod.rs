@@ -14,7 +14,8 @@ const ADDED: &str = "By callgrind, a layer that does nothing (which in axum is a
 
 #[rustfmt::skip] // a table reads best as one
 const FIGURES: &[Figure] = &[
-    Figure::new("axum_overhead", "ns", "tower_governor", overhead::added).at_most(0.6).bound(ADDED),
+    Figure::new("axum_overhead", "ns", "tower_governor", overhead::against_tower_governor).at_most(0.6).bound(ADDED),
+    Figure::new("axum_rules", "ns", "the limit in code", overhead::of_rules),
     Figure::new("axum_redis_http", "req/s", "axum-limit", http::against_axum_limit).at_least(2.0),
     Figure::new("axum_redis_http_plain", "req/s", "no limit", http::against_plain),
 ];

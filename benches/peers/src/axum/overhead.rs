@@ -13,7 +13,7 @@ use axum::{
     http::HeaderMap,
     routing::get,
 };
-use tollgate::{ClientIp, HttpAnswers, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+use tollgate::{ClientIp, HttpAnswers, MemoryStore, Quota, RateLimitLayer, RuleSet, TokenBucket};
 use tower::{Service, ServiceExt};
 use tower_governor::{GovernorLayer, governor::GovernorConfigBuilder};
 
@@ -30,14 +30,27 @@ const AT_ONCE: u32 = 1000;
 const CLIENTS: u32 = 20_000;
 const LIMIT: u32 = 999;
 
-pub fn added(bench: &Bench) -> Pair {
+/// The same limit, in code on both sides.
+pub fn against_tower_governor(bench: &Bench) -> Pair {
+    added(bench, (with_ours(), 3), (with_tower_governor(), 2))
+}
+
+/// Our own limit, from a rules file and in code.
+pub fn of_rules(bench: &Bench) -> Pair {
+    added(bench, (with_rules(), 3), (with_ours(), 3))
+}
+
+/// What each of two layers adds to a plain router, which is known to write so many headers.
+fn added(bench: &Bench, ours: (Router, usize), other: (Router, usize)) -> Pair {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");
     runtime.block_on(async {
         // As axum::serve does once: else a router applies its layers anew to every request.
-        let mut services = [plain(), with_ours(), with_tower_governor()].map(|router| router.with_state(()));
-        for (service, headers) in services.iter_mut().zip([0, 3, 2]) {
+        let routers = [(plain(), 0), ours, other];
+        let headers = routers.each_ref().map(|(_, headers)| *headers);
+        let mut services = routers.map(|(router, _)| router.with_state(()));
+        for (service, headers) in services.iter_mut().zip(headers) {
             assert_eq!(limit_headers(service).await, headers);
         }
         // Short turns and many: what is looked for is a small difference.
@@ -66,6 +79,15 @@ fn plain() -> Router {
 fn with_ours() -> Router {
     let bucket = TokenBucket::new(Quota::per_hour(LIMIT));
     let layer = RateLimitLayer::new("client", bucket, ClientIp::peer(), MemoryStore::new());
+    plain().layer(layer.respond_with(HttpAnswers::new().without_ietf_headers()))
+}
+
+fn with_rules() -> Router {
+    let rules = format!(
+        "[[limit]]\nname = \"client\"\nalgorithm = \"token_bucket\"\nlimit = {LIMIT}\nwindow = \"1h\"\nkey = \"ip\"\n"
+    );
+    let rules = RuleSet::parse(&rules).expect("nothing is wrong with them");
+    let layer = RateLimitLayer::rules(rules, MemoryStore::new());
     plain().layer(layer.respond_with(HttpAnswers::new().without_ietf_headers()))
 }
 

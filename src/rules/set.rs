@@ -3,12 +3,12 @@
 use std::{
     fmt, fs, mem,
     path::Path,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
 use http::Request;
 
-use super::{error::RulesError, file, in_force::Rules, watch};
+use super::{error::RulesError, file, in_force::Rules};
 use crate::{
     charge::Charges,
     extract::KeyError,
@@ -55,33 +55,7 @@ impl RuleSet {
         Ok(rules)
     }
 
-    /// The rules that a file says, now and whenever it changes: within a second, the new ones are in force.
-    ///
-    /// They replace the old ones all at once. If they are wrong, the old ones stay in force, and an error is logged that says
-    /// what is wrong with them; so it is if the file is gone or says no limit at all. What was used stays used, as long as a
-    /// limit keeps its name, its algorithm and its window. Requests that are under way keep to the rules that they came in by.
-    ///
-    /// A thread of its own looks at the file, until the last clone of the rules is dropped.
-    ///
-    /// ```no_run
-    /// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
-    ///
-    /// let rules = RuleSet::watch("rules.toml")?;
-    /// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules, MemoryStore::new()));
-    /// # let _ = app;
-    /// # Ok::<(), tollgate::RulesError>(())
-    /// ```
-    pub fn watch(file: impl AsRef<Path>) -> Result<Self, RulesError> {
-        let file = file.as_ref();
-        let watched = Self::load(file).and_then(|(rules, text)| {
-            let unheld = Unheld(Arc::downgrade(&rules.0));
-            watch::start(file, text, unheld).map_err(RulesError::unreadable)?;
-            Ok(rules)
-        });
-        watched.map_err(|error| error.in_file(file))
-    }
-
-    fn load(file: &Path) -> Result<(Self, String), RulesError> {
+    pub(super) fn load(file: &Path) -> Result<(Self, String), RulesError> {
         let text = fs::read_to_string(file).map_err(RulesError::unreadable)?;
         Ok((Self::parse(&text)?, text))
     }
@@ -116,6 +90,12 @@ impl RuleSet {
         })
     }
 
+    /// The same rules, without holding them.
+    pub(super) fn unheld(&self) -> impl Fn() -> Option<Self> + Send + 'static {
+        let unheld = Arc::downgrade(&self.0);
+        move || unheld.upgrade().map(Self)
+    }
+
     fn in_force(&self) -> RwLockReadGuard<'_, Rules> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -132,14 +112,5 @@ impl<B, Res> Policy<Request<B>, Res> for RuleSet {
 impl fmt::Debug for RuleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RuleSet").field("limits", &self.limits()).finish()
-    }
-}
-
-/// Rules that somebody else holds, or nobody any more.
-pub(super) struct Unheld(Weak<RwLock<Rules>>);
-
-impl Unheld {
-    pub(super) fn held(&self) -> Option<RuleSet> {
-        self.0.upgrade().map(RuleSet)
     }
 }

@@ -10,10 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    error::RulesError,
-    set::{RuleSet, Unheld},
-};
+use super::{error::RulesError, set::RuleSet};
 
 /// How often a file is looked at. What has changed is taken when it is the same for the second time, so within twice as long.
 const EVERY: Duration = Duration::from_millis(250);
@@ -21,19 +18,46 @@ const EVERY: Duration = Duration::from_millis(250);
 /// What was found in the file, or why it could not be read.
 type Found = Result<String, String>;
 
+impl RuleSet {
+    /// The rules that a file says, now and whenever it changes: within a second, the new ones are in force.
+    ///
+    /// They replace the old ones all at once. If they are wrong, the old ones stay in force, and an error is logged that says
+    /// what is wrong with them; so it is if the file is gone or says no limit at all. What was used stays used, as long as a
+    /// limit keeps its name, its algorithm and its window. Requests that are under way keep to the rules that they came in by.
+    ///
+    /// A thread of its own looks at the file, until the last clone of the rules is dropped.
+    ///
+    /// ```no_run
+    /// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+    ///
+    /// let rules = RuleSet::watch("rules.toml")?;
+    /// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules, MemoryStore::new()));
+    /// # let _ = app;
+    /// # Ok::<(), tollgate::RulesError>(())
+    /// ```
+    pub fn watch(file: impl AsRef<Path>) -> Result<Self, RulesError> {
+        let file = file.as_ref();
+        let watched = Self::load(file).and_then(|(rules, text)| {
+            start(file, text, rules.unheld()).map_err(RulesError::unreadable)?;
+            Ok(rules)
+        });
+        watched.map_err(|error| error.in_file(file))
+    }
+}
+
 /// Looks after a file whose text is in force already, for as long as somebody holds the rules.
-pub(super) fn start(file: &Path, text: String, rules: Unheld) -> io::Result<()> {
+fn start(file: &Path, text: String, rules: impl Fn() -> Option<RuleSet> + Send + 'static) -> io::Result<()> {
     // Whoever changes the working directory means no other file by it.
     let file = path::absolute(file)?;
     let thread = thread::Builder::new().name("tollgate-rules".into());
-    thread.spawn(move || watch(&file, Ok(text), &rules)).map(drop)
+    thread.spawn(move || watch(&file, Ok(text), rules)).map(drop)
 }
 
-fn watch(file: &Path, mut in_force: Found, rules: &Unheld) {
+fn watch(file: &Path, mut in_force: Found, rules: impl Fn() -> Option<RuleSet>) {
     let mut before = in_force.clone();
     loop {
         thread::sleep(EVERY);
-        let Some(rules) = rules.held() else {
+        let Some(rules) = rules() else {
             return;
         };
         let unreadable = |error| RulesError::unreadable(error).in_file(file).to_string();

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use toml::{Spanned, de::DeValue};
 
-use super::{Problems, Reported, Table, table::within};
+use super::{Problems, Reported, problems::within};
 use crate::invalid::Invalid;
 
 pub(super) struct Field<'f> {
@@ -102,14 +102,6 @@ impl<'f> Field<'f> {
         match self.value.get_ref() {
             DeValue::Array(_) => self.some(read),
             _ => read(self).map(|one| vec![one]),
-        }
-    }
-
-    /// A table, under a name for messages.
-    pub(super) fn table(&self, called: String, like: &str) -> Result<Table<'f>, Reported> {
-        match self.value.get_ref() {
-            DeValue::Table(fields) => Ok(Table::new(called, self.value.span().start, fields, self.problems)),
-            _ => Err(self.must(format_args!("be a table, like {like}"))),
         }
     }
 

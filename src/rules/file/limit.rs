@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use http::HeaderName;
 use toml::de::DeValue;
 
 use super::{
@@ -12,37 +11,37 @@ use super::{
     },
     Field, Reported, Table, key, plans, scope,
     settings::Settings,
+    trust,
 };
 use crate::{
     algorithm::Rule,
-    extract::header_name,
     limit::{self, Limit},
 };
 
 /// The names that have been taken, and the lines they are in.
 type Names<'f> = HashMap<&'f str, usize>;
 
-pub(super) fn read_all(document: &mut Table<'_>, trust: Option<&Trust>) -> Result<Vec<Tier>, Reported> {
+pub(super) fn read_all(document: &mut Table<'_>, trusted: Option<&Trust>) -> Result<Vec<Tier>, Reported> {
     let tables = document.tables("limit")?;
     if tables.is_empty() {
         return Err(document.lacks("there is no limit: write each of them under [[limit]]"));
     }
     let mut names = Names::new();
-    let read = |table| read(table, trust, &mut names);
+    let read = |table| read(table, trusted, &mut names);
     let all: Vec<_> = tables.into_iter().map(read).collect();
     all.into_iter().collect()
 }
 
-fn read<'f>(mut table: Table<'f>, trust: Option<&Trust>, names: &mut Names<'f>) -> Result<Tier, Reported> {
+fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>) -> Result<Tier, Reported> {
     let name = name(&mut table, names);
     let settings = Settings::read(&mut table);
     let rule = settings.and_then(|settings| settings.rule().map_err(|invalid| table.invalid(&invalid)));
     let scope = scope::read(&mut table);
     let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
     let identity = key::read(&mut table, path);
-    let cost = table.read("cost", |field| cost(field, rule, trust));
+    let cost = table.read("cost", |field| cost(field, rule, trusted));
     let cost = cost.map(|cost| cost.unwrap_or(CostOf::Each(1)));
-    let plans = plans::read(&mut table, name, settings, cost.as_ref().ok(), trust);
+    let plans = plans::read(&mut table, name, settings, cost.as_ref().ok(), trusted);
     let shadow = table.read("shadow", Field::flag);
     let limit = name.and_then(|name| Limit::try_new(name, rule?).map_err(|invalid| table.invalid(&invalid)));
     table.finish();
@@ -68,9 +67,9 @@ fn name<'f>(table: &mut Table<'f>, names: &mut Names<'f>) -> Result<&'f str, Rep
     }
 }
 
-fn cost(field: &Field<'_>, rule: Result<Rule, Reported>, trust: Option<&Trust>) -> Result<CostOf, Reported> {
+fn cost(field: &Field<'_>, rule: Result<Rule, Reported>, trusted: Option<&Trust>) -> Result<CostOf, Reported> {
     if let DeValue::String(_) = field.value.get_ref() {
-        return trusted_header(field, trust).map(CostOf::Header);
+        return trust::header(field, trusted).map(CostOf::Header);
     }
     match (field.count()?, rule) {
         (cost, Ok(rule)) if cost > rule.capacity() => {
@@ -78,19 +77,5 @@ fn cost(field: &Field<'_>, rule: Result<Rule, Reported>, trust: Option<&Trust>) 
             Err(field.must(format_args!("be at most {most}, which is all that the limit holds")))
         }
         (cost, _) => Ok(CostOf::Each(cost)),
-    }
-}
-
-/// `header:NAME`, of a header that clients cannot set themselves.
-pub(super) fn trusted_header(field: &Field<'_>, trust: Option<&Trust>) -> Result<HeaderName, Reported> {
-    let name = field.text()?.strip_prefix("header:");
-    let header = name.and_then(|name| header_name(name).ok());
-    let header = header.ok_or_else(|| field.must("name a header, like header:x-plan"))?;
-    match trust {
-        Some(trust) if !trust.guards(&header) => Err(field.must(format_args!(
-            "be a header that only proxies may set, or any client would: name it in the headers of [trust], like \
-             headers = [\"{header}\"]"
-        ))),
-        _ => Ok(header),
     }
 }

@@ -6,8 +6,8 @@ use super::{
         trust::Trust,
     },
     Field, Reported, Table,
-    limit::trusted_header,
     settings::Settings,
+    trust,
 };
 use crate::limit::Limit;
 
@@ -17,7 +17,7 @@ pub(super) fn read(
     limit: Result<&str, Reported>,
     settings: Result<Settings, Reported>,
     cost: Option<&CostOf>,
-    trust: Option<&Trust>,
+    trusted: Option<&Trust>,
 ) -> Result<Option<Plans>, Reported> {
     let (plan, plans) = match (table.get("plan"), table.get("plans")) {
         (None, None) => return Ok(None),
@@ -27,8 +27,8 @@ pub(super) fn read(
             return Err(plans.is("plans without plan: say where a request's plan is, like plan = \"header:x-plan\""));
         }
     };
-    let header = trusted_header(&plan, trust);
-    let plans = plans.table(table.called.clone(), "plans.pro = { limit = 1000 }")?;
+    let header = trust::header(&plan, trusted);
+    let plans = Table::of(&plans, table.called.clone(), "plans.pro = { limit = 1000 }")?;
     let versions: Vec<_> = plans
         .each("plans")
         .map(|(name, plan)| Ok((name.to_owned(), version(&plan, limit, settings, cost)?)))
@@ -48,7 +48,7 @@ fn version(
     cost: Option<&CostOf>,
 ) -> Result<Limit, Reported> {
     let called = format!("{}, {}", plan.table, plan.name);
-    let mut table = plan.table(called, "{ limit = 1000 }")?;
+    let mut table = Table::of(plan, called, "{ limit = 1000 }")?;
     let settings = Settings::of_plan(&mut table, settings);
     let version = settings.and_then(|settings| {
         let version = settings

@@ -48,3 +48,11 @@ impl<'t> Problems<'t> {
         located.collect()
     }
 }
+
+/// A message, and which table it is about.
+pub(super) fn within(table: &str, message: impl fmt::Display) -> String {
+    match table {
+        "" => message.to_string(),
+        table => format!("{table}: {message}"),
+    }
+}

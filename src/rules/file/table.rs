@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Field, Problems, Reported};
+use super::{Field, Problems, Reported, problems::within};
 use crate::invalid::Invalid;
 
 pub(super) struct Table<'f> {
@@ -26,7 +26,15 @@ impl<'f> Table<'f> {
         Self::new(String::new(), 0, fields, problems)
     }
 
-    pub(super) fn new(called: String, at: usize, fields: &'f DeTable<'f>, problems: &'f Problems<'f>) -> Self {
+    /// The table that a field holds, under a name for messages. `like` shows one.
+    pub(super) fn of(field: &Field<'f>, called: String, like: &str) -> Result<Self, Reported> {
+        match field.value.get_ref() {
+            DeValue::Table(fields) => Ok(Self::new(called, field.value.span().start, fields, field.problems)),
+            _ => Err(field.must(format_args!("be a table, like {like}"))),
+        }
+    }
+
+    fn new(called: String, at: usize, fields: &'f DeTable<'f>, problems: &'f Problems<'f>) -> Self {
         let asked = Vec::new();
         Self {
             called,
@@ -130,14 +138,6 @@ impl<'f> Table<'f> {
             value,
             problems: self.problems,
         }
-    }
-}
-
-/// A message, and which table it is about.
-pub(super) fn within(table: &str, message: impl fmt::Display) -> String {
-    match table {
-        "" => message.to_string(),
-        table => format!("{table}: {message}"),
     }
 }
 

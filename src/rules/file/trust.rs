@@ -1,5 +1,7 @@
 //! `[trust]`
 
+use http::HeaderName;
+
 use super::{super::trust::Trust, Field, Reported, Table};
 use crate::extract::{ClientIp, header_name};
 
@@ -10,7 +12,7 @@ pub(super) fn read(document: &mut Table<'_>) -> Result<Trust, Reported> {
     let Some(field) = document.get("trust") else {
         return Ok(Trust::new(ClientIp::peer(), Vec::new()));
     };
-    let mut table = field.table("trust".into(), "[trust]")?;
+    let mut table = Table::of(&field, "trust".into(), "[trust]")?;
     let proxies = table.read("proxies", |proxies| proxies.list(proxy));
     let nobody = proxies
         .as_ref()
@@ -52,6 +54,20 @@ fn proxy<'f>(field: &Field<'f>) -> Result<&'f str, Reported> {
     Ok(proxy)
 }
 
-fn name(field: &Field<'_>) -> Result<http::HeaderName, Reported> {
+fn name(field: &Field<'_>) -> Result<HeaderName, Reported> {
     header_name(field.text()?).map_err(|invalid| field.invalid(&invalid))
+}
+
+/// `header:NAME`, of a header that clients cannot set themselves.
+pub(super) fn header(field: &Field<'_>, trusted: Option<&Trust>) -> Result<HeaderName, Reported> {
+    let name = field.text()?.strip_prefix("header:");
+    let header = name.and_then(|name| header_name(name).ok());
+    let header = header.ok_or_else(|| field.must("name a header, like header:x-plan"))?;
+    match trusted {
+        Some(trust) if !trust.guards(&header) => Err(field.must(format_args!(
+            "be a header that only proxies may set, or any client would: name it in the headers of [trust], like \
+             headers = [\"{header}\"]"
+        ))),
+        _ => Ok(header),
+    }
 }

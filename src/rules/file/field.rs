@@ -42,13 +42,18 @@ impl<'f> Field<'f> {
 
     /// A whole number that limits can count.
     pub(super) fn count(&self) -> Result<u32, Reported> {
-        let count = match self.value.get_ref() {
+        self.up_to(u32::MAX)
+    }
+
+    /// A whole number from 1 to this.
+    pub(super) fn up_to(&self, most: u32) -> Result<u32, Reported> {
+        let number = match self.value.get_ref() {
             DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
             _ => None,
         };
-        count
-            .filter(|count| *count > 0)
-            .ok_or_else(|| self.must("be a whole number from 1 to 4294967295"))
+        number
+            .filter(|number| (1..=most).contains(number))
+            .ok_or_else(|| self.must(format_args!("be a whole number from 1 to {most}")))
     }
 
     pub(super) fn flag(&self) -> Result<bool, Reported> {
@@ -82,7 +87,10 @@ impl<'f> Field<'f> {
     /// Each value of a list.
     pub(super) fn list<T>(&self, read: impl Fn(&Self) -> Result<T, Reported>) -> Result<Vec<T>, Reported> {
         let DeValue::Array(values) = self.value.get_ref() else {
-            return Err(self.must(format_args!("be a list in brackets, like [{}]", self.written())));
+            return Err(match self.value.get_ref() {
+                DeValue::String(_) => self.must(format_args!("be a list in brackets, like [{}]", self.written())),
+                _ => self.must("be a list in brackets, of texts in quotes"),
+            });
         };
         // All of them are looked at, whatever is wrong with the first.
         let all: Vec<_> = values.iter().map(|value| read(&self.element(value))).collect();
@@ -138,7 +146,10 @@ fn duration(text: &str) -> Option<Duration> {
         "d" => 86_400_000_000,
         _ => return None,
     };
+    if number.is_empty() {
+        return None;
+    }
     // What is too long is said by whoever knows how long is too long.
-    let number: u64 = number.parse().ok()?;
+    let number: u64 = number.parse().unwrap_or(u64::MAX);
     Some(Duration::from_micros(number.saturating_mul(micros)))
 }

@@ -10,7 +10,7 @@ use super::{
         trust::Trust,
     },
     Field, Reported, Table, key, plans, scope,
-    settings::Settings,
+    settings::{self, Settings},
     trust,
 };
 use crate::{
@@ -34,14 +34,15 @@ pub(super) fn read_all(document: &mut Table<'_>, trusted: Option<&Trust>) -> Res
 
 fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>) -> Result<Tier, Reported> {
     let name = name(&mut table, names);
-    let settings = Settings::read(&mut table);
+    let algorithm = settings::algorithm(&mut table);
+    let settings = Settings::read(&mut table, algorithm);
     let rule = settings.and_then(|settings| settings.rule().map_err(|invalid| table.invalid(&invalid)));
     let scope = scope::read(&mut table);
     let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
     let identity = key::read(&mut table, path);
     let cost = table.read("cost", |field| cost(field, rule, trusted));
     let cost = cost.map(|cost| cost.unwrap_or(CostOf::Each(1)));
-    let plans = plans::read(&mut table, name, settings, cost.as_ref().ok(), trusted);
+    let plans = plans::read(&mut table, name, algorithm, settings, cost.as_ref().ok(), trusted);
     let shadow = table.read("shadow", Field::flag);
     let limit = name.and_then(|name| Limit::try_new(name, rule?).map_err(|invalid| table.invalid(&invalid)));
     table.finish();
@@ -68,8 +69,11 @@ fn name<'f>(table: &mut Table<'f>, names: &mut Names<'f>) -> Result<&'f str, Rep
 }
 
 fn cost(field: &Field<'_>, rule: Result<Rule, Reported>, trusted: Option<&Trust>) -> Result<CostOf, Reported> {
-    if let DeValue::String(_) = field.value.get_ref() {
-        return trust::header(field, trusted).map(CostOf::Header);
+    let must = "be a number without quotes, or name a header, like \"header:x-cost\"";
+    match field.value.get_ref() {
+        DeValue::String(_) => return trust::header(field, must, trusted).map(CostOf::Header),
+        DeValue::Integer(_) => {}
+        _ => return Err(field.must(must)),
     }
     match (field.count()?, rule) {
         (cost, Ok(rule)) if cost > rule.capacity() => {

@@ -29,7 +29,12 @@ pub(super) fn parse(text: &str) -> Result<Rules, RulesError> {
     let (document, errors) = DeTable::parse_recoverable(text);
     let problems = Problems::new(text);
     for error in &errors {
-        problems.report(error.span().map_or(0, |span| span.start), error.message());
+        let span = error.span().unwrap_or_default();
+        match (error.message(), text.get(span.clone())) {
+            // A `key` is something else here.
+            ("duplicate key", Some(name)) => problems.report(span.start, format_args!("{name} is there twice")),
+            (message, _) => problems.report(span.start, message),
+        };
     }
     // Of a text that is no TOML, nobody knows what is in which table.
     let rules = match errors.is_empty() {

@@ -32,6 +32,8 @@ impl<'t> Problems<'t> {
     /// The line and the column of a byte, counted from 1, as editors do.
     pub(super) fn position(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..at).unwrap_or(self.text);
+        // A mark of the byte order is no character.
+        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
         let line = before.matches('\n').count() + 1;
         let begins = before.rfind('\n').map_or(0, |newline| newline + 1);
         (line, before[begins..].chars().count() + 1)

@@ -30,10 +30,14 @@ pub(super) struct Settings {
     buckets: u32,
 }
 
+/// The algorithm, which says what other settings there are.
+pub(super) fn algorithm(table: &mut Table<'_>) -> Result<&'static str, Reported> {
+    let algorithm = table.require("algorithm", "algorithm = \"sliding_counter\"")?;
+    algorithm.one_of(&ALGORITHMS)
+}
+
 impl Settings {
-    pub(super) fn read(table: &mut Table<'_>) -> Result<Self, Reported> {
-        let algorithm = table.require("algorithm", "algorithm = \"sliding_counter\"");
-        let algorithm = algorithm.and_then(|field| field.one_of(&ALGORITHMS));
+    pub(super) fn read(table: &mut Table<'_>, algorithm: Result<&'static str, Reported>) -> Result<Self, Reported> {
         let limit = table.require("limit", "limit = 100").and_then(|field| field.count());
         let window = table
             .require("window", "window = \"1m\"")
@@ -45,7 +49,7 @@ impl Settings {
             _ => field.duration(),
         });
         let anchored = own(table, "anchored", algorithm, Field::flag);
-        let buckets = own(table, "buckets", algorithm, Field::count);
+        let buckets = own(table, "buckets", algorithm, |field| field.up_to(64));
         Ok(Self {
             algorithm: algorithm?,
             limit: limit?,
@@ -89,8 +93,11 @@ impl Settings {
     }
 
     /// Those of a plan, which has some of its own.
-    pub(super) fn of_plan(plan: &mut Table<'_>, base: Result<Self, Reported>) -> Result<Self, Reported> {
-        let algorithm = base.map(|base| base.algorithm);
+    pub(super) fn of_plan(
+        plan: &mut Table<'_>,
+        algorithm: Result<&'static str, Reported>,
+        base: Result<Self, Reported>,
+    ) -> Result<Self, Reported> {
         let limit = plan.read("limit", Field::count);
         let capacity = own(plan, "capacity", algorithm, Field::count);
         let base = base?;
@@ -105,7 +112,7 @@ impl Settings {
 /// A window on its own, so that it is told from what does not go with it.
 fn window(field: &Field<'_>) -> Result<Duration, Reported> {
     let window = field.duration()?;
-    Quota::try_new(1, window).map_err(|invalid| field.invalid(&invalid))?;
+    Quota::try_new(1, window).map_err(|_| field.must("be from 1us to 3650d"))?;
     Ok(window)
 }
 

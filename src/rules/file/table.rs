@@ -94,7 +94,12 @@ impl<'f> Table<'f> {
     pub(super) fn each(&self, within: &str) -> impl Iterator<Item = (&'f str, Field<'f>)> {
         self.fields.iter().map(move |(key, value)| {
             let name = key.get_ref();
-            (&**name, self.field(&format!("{within}.{name}"), value))
+            // It is written as it may stand in the file, and never in two lines.
+            let field = match is_bare(name) {
+                true => format!("{within}.{name}"),
+                false => format!("{within}.{name:?}"),
+            };
+            (&**name, self.field(&field, value))
         })
     }
 
@@ -139,6 +144,12 @@ impl<'f> Table<'f> {
             problems: self.problems,
         }
     }
+}
+
+/// Whether a name needs no quotes.
+fn is_bare(name: &str) -> bool {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    !name.is_empty() && name.bytes().all(bare)
 }
 
 /// The known name that somebody may have meant who wrote this one: it takes two changed letters at most.

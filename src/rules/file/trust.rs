@@ -12,7 +12,7 @@ pub(super) fn read(document: &mut Table<'_>) -> Result<Trust, Reported> {
     let Some(field) = document.get("trust") else {
         return Ok(Trust::new(ClientIp::peer(), Vec::new()));
     };
-    let mut table = Table::of(&field, "trust".into(), "[trust]")?;
+    let mut table = Table::of(&field, "trust".into(), "[trust], in single brackets and only once")?;
     let proxies = table.read("proxies", |proxies| proxies.list(proxy));
     let nobody = proxies
         .as_ref()
@@ -58,11 +58,11 @@ fn name(field: &Field<'_>) -> Result<HeaderName, Reported> {
     header_name(field.text()?).map_err(|invalid| field.invalid(&invalid))
 }
 
-/// `header:NAME`, of a header that clients cannot set themselves.
-pub(super) fn header(field: &Field<'_>, trusted: Option<&Trust>) -> Result<HeaderName, Reported> {
+/// `header:NAME`, of a header that clients cannot set themselves. `must` says what will do where it is something else.
+pub(super) fn header(field: &Field<'_>, must: &str, trusted: Option<&Trust>) -> Result<HeaderName, Reported> {
     let name = field.text()?.strip_prefix("header:");
     let header = name.and_then(|name| header_name(name).ok());
-    let header = header.ok_or_else(|| field.must("name a header, like header:x-plan"))?;
+    let header = header.ok_or_else(|| field.must(must))?;
     match trusted {
         Some(trust) if !trust.guards(&header) => Err(field.must(format_args!(
             "be a header that only proxies may set, or any client would: name it in the headers of [trust], like \

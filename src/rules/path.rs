@@ -28,6 +28,9 @@ impl Path {
         if pattern.contains(['?', '#']) {
             return Err("be a path alone: a query is no part of it");
         }
+        if !pattern.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("be written as requests have it: a space is %20 there, and an \u{e9} is %C3%A9");
+        }
         let mut router = Router::new();
         match router.insert(pattern, ()) {
             Ok(()) => Ok(Self {

@@ -54,8 +54,8 @@ impl Tier {
     /// By the plan that the request is on; who is on none that is known has the limit itself.
     fn limit_of<B>(&self, request: &Request<B>, trust: &Trust) -> &Limit {
         let plan = self.plans.as_ref().and_then(|plans| {
-            let plan = trust.header(request, &plans.header)?.to_str().ok()?;
-            plans.limits.get(plan)
+            let plan = trust.header(request, &plans.header)?;
+            plans.limits.get(str::from_utf8(plan.as_bytes()).ok()?)
         });
         plan.unwrap_or(&self.limit)
     }

@@ -23,8 +23,11 @@ pub(super) fn read(table: &mut Table<'_>, path: Option<&Path>) -> Result<Identit
 
 fn part(field: &Field<'_>, path: Option<&Path>) -> Result<Part, Reported> {
     let text = field.text()?;
-    let named = |name: &str, what: &str| match name {
+    let named = |name: &str, what: &str, cannot: &[char]| match name {
         "" => Err(field.must(format_args!("name {what} after the colon"))),
+        name if name.trim() != name || name.contains(cannot) => Err(field.must(format_args!(
+            "name {what} after the colon, and {name:?} is the name of none"
+        ))),
         _ => Ok(()),
     };
     let header =
@@ -45,11 +48,11 @@ fn part(field: &Field<'_>, path: Option<&Path>) -> Result<Part, Reported> {
         }
         Some(("apikey", name)) => Part::ApiKey(header(name)?, ApiKey::header(name)),
         Some(("query", name)) => {
-            named(name, "a query parameter")?;
+            named(name, "a query parameter", &[])?;
             Part::Query(QueryParam::new(name))
         }
         Some(("cookie", name)) => {
-            named(name, "a cookie")?;
+            named(name, "a cookie", &['=', ';'])?;
             Part::Cookie(Cookie::new(name))
         }
         Some(_) => return Err(unknown(field)),
@@ -64,6 +67,9 @@ fn stand_in(field: &Field<'_>) -> Result<StandIn, Reported> {
     match field.text()? {
         "" => Err(field.must("be a word that stands in, like anonymous, or ip")),
         "ip" => Ok(StandIn::Ip),
+        key if key.contains(':') || key.eq_ignore_ascii_case("ip") => {
+            Err(field.must("be a word of your own, like anonymous, or ip in small letters: no other key can stand in"))
+        }
         word => Ok(StandIn::Word(Key::stand_in(word))),
     }
 }

@@ -1,0 +1,197 @@
+//! Whatever text it is given, a rules file is taken or refused with places that are in it.
+
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::{Index, select},
+    test_runner::TestRunner,
+};
+use tollgate::RuleSet;
+
+/// Every field there is.
+const FILE: &str = r#"
+[[limit]]
+name = "global"
+algorithm = "sliding_counter"
+limit = 10000
+window = "1m"
+buckets = 6
+key = "global"
+
+[[limit]]
+name = "user"
+algorithm = "token_bucket"
+limit = 100
+window = "1m"
+capacity = 100
+key = ["header:x-user-id", "ip", "method", "apikey:authorization", "query:tenant", "cookie:größe"]
+default = "anonymous"
+plan = "header:x-plan"
+plans.free = { limit = 10, capacity = 10 }
+plans.pro = { limit = 1000, capacity = 1000 }
+
+[[limit]]
+name = "expensive"
+algorithm = "leaky_bucket"
+limit = 10
+window = "1m"
+capacity = 10
+queue = true
+max_wait = "30s"
+path = "/api/expensive/{*rest}"
+methods = ["GET", "POST"]
+key = ["header:x-user-id", "route"]
+cost = "header:x-cost"
+shadow = true
+
+[[limit]]
+name = "daily"
+algorithm = "fixed_window"
+limit = 0xff
+window = "1d"
+anchored = true
+key = "ip"
+cost = 2
+
+[[exempt]]
+methods = ["OPTIONS"]
+[[exempt]]
+path = "/healthz"
+[[exempt]]
+networks = ["10.0.0.0/8", "fd00::/8"]
+
+[trust]
+proxies = ["127.0.0.1/32"]
+forwarded = "x-forwarded-for"
+headers = ["x-plan", "x-cost"]
+"#;
+
+/// What is put in the place of something else.
+const PIECES: [&str; 40] = [
+    "",
+    " ",
+    "\n",
+    "\r\n",
+    "\r",
+    "\t",
+    "\0",
+    "\u{feff}",
+    "é",
+    "\u{1f6a6}",
+    "=",
+    ".",
+    ",",
+    "#",
+    "\"",
+    "'",
+    "\"\"\"",
+    "'''",
+    "\\",
+    "\\u0000",
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "{",
+    "}",
+    "{*",
+    "[[limit]]",
+    "[limit]",
+    "[trust]",
+    "limit",
+    "plans",
+    "name",
+    "0",
+    "-1",
+    "1e9",
+    "nan",
+    "2026-01-01",
+    "4294967296",
+    "99999999999999999999999999d",
+];
+
+/// A line, which is moved or doubled as a whole, or a character.
+fn changed(mut text: String, (from, to, piece, lines): (Index, Index, &str, bool)) -> String {
+    let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    if lines {
+        places.retain(|at| text[..*at].ends_with('\n'));
+    }
+    if places.is_empty() {
+        return piece.to_owned();
+    }
+    let (from, to) = (from.index(places.len()), to.index(places.len()));
+    let end = places.get(from + 1).copied().unwrap_or(text.len());
+    let taken = text[places[from]..end].to_owned();
+    match piece {
+        // Twice, or in another place.
+        "" => text.insert_str(places[to], &taken),
+        _ => text.replace_range(places[from]..end, piece),
+    }
+    text
+}
+
+/// It is taken or refused, and each place it is refused for is there, or at the end of a line that is.
+fn is_answered(text: &str) {
+    let Err(error) = RuleSet::parse(text) else {
+        return;
+    };
+    let lines: Vec<&str> = text.split('\n').collect();
+    let places: Vec<_> = error
+        .problems()
+        .iter()
+        .map(|problem| (problem.line(), problem.column()))
+        .collect();
+    assert!(!places.is_empty(), "{text:?}");
+    assert!(places.is_sorted(), "{places:?} of {text:?}");
+    for (line, column) in places {
+        let length = lines.get(line.wrapping_sub(1)).map(|line| line.chars().count());
+        assert!(
+            length.is_some_and(|length| (1..=length + 1).contains(&column)),
+            "{line}:{column} of {text:?}"
+        );
+    }
+    assert_eq!(error.to_string().lines().count(), error.problems().len(), "{text:?}");
+}
+
+#[track_caller]
+fn holds<S: Strategy>(input: &S, property: impl Fn(S::Value)) {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(1000)
+    };
+    let outcome = TestRunner::new(config).run(input, |input| {
+        property(input);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn the_file_that_is_changed_is_right_at_first() {
+    assert_eq!(RuleSet::parse(FILE).unwrap().limits().len(), 4);
+}
+
+#[test]
+fn a_file_that_is_changed_here_and_there_is_answered() {
+    let change = (any::<Index>(), any::<Index>(), select(&PIECES[..]), any::<bool>());
+    holds(&vec(change, 1..8), |changes| {
+        is_answered(&changes.into_iter().fold(FILE.to_owned(), changed));
+    });
+}
+
+#[test]
+fn a_file_that_breaks_off_is_answered() {
+    for (end, _) in FILE.char_indices() {
+        is_answered(&FILE[..end]);
+        is_answered(&FILE[end..]);
+    }
+}
+
+#[test]
+fn any_text_is_answered() {
+    holds(&any::<String>(), |text| is_answered(&text));
+    holds(&vec(any::<u8>(), 0..200), |bytes| {
+        is_answered(&String::from_utf8_lossy(&bytes))
+    });
+    holds(&vec(select(&PIECES[..]), 0..30), |pieces| is_answered(&pieces.concat()));
+}

@@ -1,0 +1,9 @@
+//! Rules files: what every field does, and what is said when it is wrong.
+
+mod any_text;
+mod messages;
+#[cfg(all(feature = "redis", feature = "axum"))]
+mod over_http;
+mod settings;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,128 @@
+//! What is no TOML, and where in a text something stands.
+
+use super::{LIMIT, limit, problems, tried};
+
+#[test]
+fn what_is_no_toml_is_told_where_it_ends_to_be() {
+    tried(SYNTAX, str::to_owned);
+}
+
+const SYNTAX: &str = r#"
+[[limit]]
+name = api
+    2:8 string values must be quoted, expected literal string
+
+[[limit]
+name = "api"
+    1:9 unclosed array table, expected `]`
+
+[[limit]]
+name = "api
+    2:12 invalid basic string, expected `"`
+
+[[limit]]
+name "api"
+    2:6 key with no value, expected `=`
+
+[[limit]]
+name =
+    2:7 string values must be quoted, expected literal string
+
+[[limit]]
+name = "api"
+name = "api"
+    3:1 name is there twice
+
+[[limit]]
+limit = 010
+    2:9 unexpected leading zero, expected nothing
+
+[[limit]]
+window = 1m
+    2:10 string values must be quoted, expected literal string
+
+[[limit]]
+key = ["ip"
+    2:12 unclosed array, expected `]`
+
+[[limit]]
+plans.pro = { limit = 1000
+window = "1m"
+    3:1 missing comma between key-value pairs, expected `,`
+    3:14 unclosed inline table, expected `}`
+
+[[limit]]
+plans.pro.limit = 1
+plans.pro = 2
+    3:7 pro is there twice
+
+{ "limit": [] }
+    1:1 invalid key-value pair, expected key
+
+limit:
+  - name: api
+    1:6 invalid unquoted key, expected letters, numbers, `-`, `_`
+    1:7 key with no value, expected `=`
+    2:5 key with no value, expected `=`
+
+[[limit]]
+name = 'api" 
+limit = ,
+key = "ip
+    2:14 invalid literal string, expected `'`
+    3:9 unexpected key or value, expected newline, `#`
+    3:9 string values must be quoted, expected literal string
+    4:10 invalid basic string, expected `"`
+"#;
+
+#[test]
+fn an_empty_file_has_no_limit() {
+    for file in ["", "\n\n", "\u{feff}", "# later\n", "\r\n"] {
+        assert_eq!(
+            problems(file),
+            ["1:1 there is no limit: write each of them under [[limit]]"],
+            "{file:?}"
+        );
+    }
+}
+
+/// Files of other systems are the same files.
+#[test]
+fn lines_may_end_in_two_characters_and_a_file_may_begin_with_a_mark() {
+    let wrong = limit("name = \"API\"\nwindow = 60\nkey = [\n  \"ip\",\n  7,\n]\nshadow = 1\nsize = 1");
+    assert_eq!(problems(&wrong).len(), 5);
+    assert_eq!(problems(&wrong.replace('\n', "\r\n")), problems(&wrong));
+    assert_eq!(problems(&format!("\u{feff}{wrong}")), problems(&wrong));
+    assert_eq!(problems(&LIMIT.replace('\n', "\r\n")), ["nothing"]);
+    assert_eq!(problems(&format!("\u{feff}{LIMIT}")), ["nothing"]);
+    let told = "1:9 limit = 10: it must be written [[limit]], in two brackets, once for each";
+    assert_eq!(problems("\u{feff}limit = 10"), [told]);
+}
+
+#[test]
+fn a_column_counts_characters_and_not_bytes() {
+    tried(COLUMNS, limit);
+}
+
+const COLUMNS: &str = r#"
+"größe" = 1
+    7:1 limit "api": there is no field "größe": there are name, algorithm, limit, window, capacity, queue, max_wait, anchored, buckets, path, methods, key, default, cost, plan, plans, shadow
+
+methods = ["größe", "\u00e9", "🚦", "get"]
+    7:12 limit "api": methods = "größe": it must be a method in capital letters, like GET
+    7:21 limit "api": methods = "\u00e9": it must be a method in capital letters, like GET
+    7:31 limit "api": methods = "🚦": it must be a method in capital letters, like GET
+    7:36 limit "api": methods = "get": it must be a method in capital letters, like GET
+
+default = 7 # größe
+	shadow = 1
+    7:11 limit "api": default = 7: it must be text in quotes
+    8:11 limit "api": shadow = 1: it must be true or false
+
+key = [ # größe
+"größe",
+  "ip", "größe"
+]
+    7:1 limit "api": key = "größe": it must be global, ip, route, method, header:NAME, apikey:NAME, query:NAME or cookie:NAME
+    8:9 limit "api": key = "größe": it must be global, ip, route, method, header:NAME, apikey:NAME, query:NAME or cookie:NAME
+"#;

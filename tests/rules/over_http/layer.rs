@@ -1,0 +1,121 @@
+//! What a layer says for itself beside its rules.
+
+use std::time::Duration;
+
+use axum::{
+    extract::Request,
+    http::Method,
+    response::{IntoResponse, Response},
+};
+use tollgate::{HttpAnswers, ManualClock, MemoryStore, RateLimitLayer, Rejection};
+
+use super::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores, rules, telling, ten, until};
+use crate::support::redis::RedisServer;
+
+on_both_stores![
+    a_layer_exempts_beside_its_rules,
+    a_layer_denies_beside_its_rules,
+    a_layer_waits_for_its_rules,
+    a_layer_answers_in_its_own_words,
+    tiers_in_code_stand_in_a_layer_around_it,
+];
+
+fn one() -> String {
+    ten("api", "key = \"global\"").replace("limit = 10", "limit = 1")
+}
+
+async fn a_layer_exempts_beside_its_rules<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let file = one() + "[[exempt]]\nmethods = [\"OPTIONS\"]\n";
+    let layer = RateLimitLayer::rules(rules(&file), store).exempt(Method::HEAD);
+    let server = Server::start(telling().layer(layer)).await;
+    assert_eq!(server.get("/").await.status, 200);
+    for (method, status) in [(Method::HEAD, 200), (Method::OPTIONS, 200), (Method::GET, 429)] {
+        assert_eq!(Reply::to(server.request_by(method, "/")).await.status, status);
+    }
+}
+
+async fn a_layer_denies_beside_its_rules<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let file = one() + "[[exempt]]\npath = \"/healthz\"\n";
+    let layer =
+        RateLimitLayer::rules(rules(&file), store).deny(|request: &Request| request.headers().contains_key("x-bot"));
+    let server = Server::start(telling().layer(layer)).await;
+    for (path, status) in [("/", 200), ("/", 429), ("/healthz", 200)] {
+        let denied = Reply::to(server.request(path).header("x-bot", "1")).await;
+        assert_eq!(denied.all(), (403, "-".into(), NOTHING.into()), "{path}");
+        assert_eq!(server.get(path).await.status, status, "{path}");
+    }
+}
+
+async fn a_layer_waits_for_its_rules<St: TestStore>() {
+    let (store, clock) = St::fresh();
+    let layer = RateLimitLayer::rules(rules(&one()), store).wait(Duration::from_secs(45));
+    let server = Server::start(telling().layer(layer)).await;
+    assert_eq!(server.get("/").await.status, 200);
+    let waiting = tokio::spawn(server.get("/"));
+    until(async || clock.waiting() == 1).await;
+    // The next minute begins after 44.75 seconds.
+    clock.set(659_999_999);
+    assert_eq!(clock.waiting(), 1);
+    clock.set(660_000_000);
+    assert_eq!(waiting.await.unwrap().body, "api global, 0 left");
+}
+
+async fn a_layer_answers_in_its_own_words<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = RateLimitLayer::rules(rules(&one()), store);
+    let problems = layer.clone().respond_with(HttpAnswers::new().problem_details());
+    let terse = layer.respond_with(|why: Rejection| -> Response { (why.status(), "no").into_response() });
+    let problems = Server::start(telling().layer(problems)).await;
+    assert_eq!(problems.get("/").await.status, 200);
+    let reply = problems.get("/").await;
+    assert_eq!(reply.header("content-type"), "application/problem+json");
+    assert_eq!(reply.json()["violated-policies"], serde_json::json!(["api"]));
+    let reply = Server::start(telling().layer(terse)).await.get("/").await;
+    assert_eq!((reply.status, reply.body.as_str()), (429, "no"));
+}
+
+async fn tiers_in_code_stand_in_a_layer_around_it<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let inner = RateLimitLayer::rules(rules(&one()), store.clone());
+    let quota = tollgate::Quota::per_minute(3);
+    let outer = RateLimitLayer::fixed_window("outer", quota, tollgate::Global, store);
+    let server = Server::start(telling().layer(inner).layer(outer)).await;
+    assert_eq!(server.get("/").await.body, "outer global, 2 left\napi global, 0 left");
+    for _ in 0..3 {
+        assert_eq!(server.get("/").await.status, 429);
+    }
+}
+
+/// A store that is gone.
+fn gone() -> tollgate::RedisStore {
+    let mut redis = RedisServer::start();
+    let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
+    redis.kill();
+    store
+}
+
+#[tokio::test]
+async fn a_layer_says_what_becomes_of_requests_while_the_store_is_gone() {
+    let layer = RateLimitLayer::rules(rules(&one()), gone());
+    for (server, statuses) in [
+        (Server::start(telling().layer(layer.clone())).await, [200, 200]),
+        (
+            Server::start(telling().layer(layer.clone().fail_open())).await,
+            [200, 200],
+        ),
+        (
+            Server::start(telling().layer(layer.clone().fail_closed())).await,
+            [503, 503],
+        ),
+        (
+            Server::start(telling().layer(layer.fallback(MemoryStore::new()))).await,
+            [200, 429],
+        ),
+    ] {
+        for status in statuses {
+            assert_eq!(server.get("/").await.status, status);
+        }
+    }
+}

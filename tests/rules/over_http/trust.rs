@@ -1,0 +1,84 @@
+//! Who is believed: proxies for where a client is, and for headers that are theirs to set.
+
+use super::fixture::{NOTHING, TRUST, TestStore, ask, on_both_stores, serve, ten};
+
+on_both_stores![
+    a_client_is_where_the_proxy_says_in_the_header_that_it_writes,
+    nobody_else_is_believed,
+    a_header_of_proxies_counts_in_a_key_only_if_a_proxy_sent_it,
+    a_header_that_is_nobodys_is_believed_from_all,
+];
+
+const XFF: (&str, &str) = ("x-forwarded-for", "203.0.113.9, 192.0.2.1");
+const FORWARDED: (&str, &str) = ("forwarded", "for=203.0.113.9, for=192.0.2.2;proto=https");
+
+async fn a_client_is_where_the_proxy_says_in_the_header_that_it_writes<St: TestStore>() {
+    for (forwarded, client) in [
+        ("", "192.0.2.1"),
+        ("forwarded = \"x-forwarded-for\"\n", "192.0.2.1"),
+        ("forwarded = \"forwarded\"\n", "192.0.2.2"),
+    ] {
+        let file = ten("api", "key = \"ip\"") + TRUST + forwarded;
+        let (server, ..) = serve::<St>(&file).await;
+        let reply = ask(&server, "/", &[XFF, FORWARDED]).await;
+        assert_eq!(reply.body, format!("api ip:{client}, 9 left"), "{forwarded}");
+        let reply = server.get("/").await;
+        assert_eq!(reply.body, "api ip:127.0.0.1, 9 left", "{forwarded}");
+    }
+}
+
+async fn nobody_else_is_believed<St: TestStore>() {
+    for trust in [
+        "",
+        "[trust]\n",
+        "[trust]\nproxies = []\n",
+        "[trust]\nproxies = [\"10.0.0.0/8\", \"127.0.0.2\"]\n",
+        "[trust]\nproxies = [\"::1/128\"]\nforwarded = \"forwarded\"\n",
+        // Whoever sits in the middle of the list is believed only where the one before is.
+        "[trust]\nproxies = [\"192.0.2.0/24\"]\n",
+    ] {
+        let (server, ..) = serve::<St>(&(ten("api", "key = \"ip\"") + trust)).await;
+        for (headers, left) in [(&[XFF][..], 9), (&[FORWARDED], 8), (&[], 7)] {
+            let reply = ask(&server, "/", headers).await;
+            assert_eq!(reply.body, format!("api ip:127.0.0.1, {left} left"), "{trust}");
+        }
+    }
+}
+
+async fn a_header_of_proxies_counts_in_a_key_only_if_a_proxy_sent_it<St: TestStore>() {
+    let trust = |proxy: &str| format!("[trust]\nproxies = [\"{proxy}\"]\nheaders = [\"X-User-Id\"]\n");
+    let (ours, others) = (trust("127.0.0.0/8"), trust("10.0.0.0/8"));
+    for (key, header, value, reads) in [
+        ("header:x-user-id", "x-user-id", "1", "x-user-id:1"),
+        (
+            "apikey:x-user-id",
+            "x-user-id",
+            "secret",
+            "apikey:2bb80d537b1da3e38bd30361aa855686",
+        ),
+    ] {
+        let word = ten("api", &format!("key = \"{key}\"\ndefault = \"anonymous\""));
+        let (server, ..) = serve::<St>(&format!("{word}{ours}")).await;
+        assert_eq!(
+            ask(&server, "/", &[(header, value)]).await.body,
+            format!("api {reads}, 9 left")
+        );
+        let (server, ..) = serve::<St>(&format!("{word}{others}")).await;
+        assert_eq!(
+            ask(&server, "/", &[(header, value)]).await.body,
+            "api ~anonymous, 9 left"
+        );
+
+        let nobody = ten("api", &format!("key = \"{key}\""));
+        let (server, ..) = serve::<St>(&format!("{nobody}{others}")).await;
+        let reply = ask(&server, "/", &[(header, value)]).await;
+        assert_eq!(reply.all(), (400, "-".into(), NOTHING.into()), "{key}");
+        assert_eq!(reply.json()["message"], "the request lacks the `x-user-id` header");
+    }
+}
+
+async fn a_header_that_is_nobodys_is_believed_from_all<St: TestStore>() {
+    let trust = "[trust]\nproxies = [\"10.0.0.0/8\"]\nheaders = [\"x-plan\"]\n";
+    let (server, ..) = serve::<St>(&(ten("api", "key = \"header:x-user-id\"") + trust)).await;
+    assert_eq!(server.get_as("1").await.body, "api x-user-id:1, 9 left");
+}

@@ -2,9 +2,11 @@
 
 mod api_key;
 mod closure;
+mod cookie;
 mod extension;
 mod header;
 mod or;
+mod query;
 mod refused;
 #[cfg(feature = "axum")]
 mod route;

@@ -1,0 +1,147 @@
+//! The value of a cookie.
+
+use http::{HeaderValue, Request};
+use tollgate::{Cookie, Header, KeyError, KeyExtractor, QueryParam};
+
+use crate::{digest, error, key, request};
+
+fn with(cookies: &str) -> Request<()> {
+    request(&[("cookie", cookies)])
+}
+
+#[track_caller]
+fn session(cookies: &str) -> String {
+    key(&Cookie::new("session"), &with(cookies))
+}
+
+#[test]
+fn a_cookie_is_counted_by_its_value() {
+    for cookies in [
+        "session=8f3a",
+        "theme=dark; session=8f3a",
+        "session=8f3a; theme=dark",
+        "theme=dark;session=8f3a;",
+        "  session = 8f3a  ; theme=dark",
+        "\tsession=8f3a",
+        ";;; session=8f3a",
+        // Neither a longer name nor a shorter one, nor the same in other letters.
+        "sessions=1; sess=2; Session=3; xsession=4; session=8f3a",
+        "theme; session=8f3a",
+        "session; session=8f3a",
+        "theme=\"session=1\"; session=8f3a",
+        "=session=1; session=8f3a",
+    ] {
+        assert_eq!(session(cookies), "cookie/session:8f3a", "{cookies}");
+    }
+}
+
+#[test]
+fn a_value_in_quotes_is_the_value_without_them() {
+    assert_eq!(session("session=\"8f3a\""), "cookie/session:8f3a");
+    assert_eq!(session("session= \"8f3a\" ; theme=dark"), "cookie/session:8f3a");
+    for odd in ["\"8f3a", "8f3a\"", "\"", "8f\"3a", "'8f3a'", "\"\"8f3a\"", "\" 8f3a\""] {
+        let value = match odd {
+            "\"\"8f3a\"" => "\"8f3a",
+            "\" 8f3a\"" => " 8f3a",
+            odd => odd,
+        };
+        assert_eq!(
+            session(&format!("session={odd}")),
+            format!("cookie/session:#{}", digest(value)),
+            "{odd}"
+        );
+    }
+}
+
+#[test]
+fn a_value_is_not_decoded() {
+    assert_eq!(session("session=a=b=="), "cookie/session:a=b==");
+    for value in ["8f%33a", "a b", "a:b", "\u{e9}", "#8f3a"] {
+        assert_eq!(
+            session(&format!("session={value}")),
+            format!("cookie/session:#{}", digest(value)),
+            "{value}"
+        );
+    }
+    let bytes = HeaderValue::from_bytes(b"theme=\xff; session=\xff\xfe").unwrap();
+    let request = Request::builder().header("cookie", bytes).body(()).unwrap();
+    let text = format!("cookie/session:#{}", digest(b"\xff\xfe"));
+    assert_eq!(key(&Cookie::new("session"), &request), text);
+}
+
+#[test]
+fn of_several_cookies_the_first_counts() {
+    assert_eq!(session("session=1; session=2"), "cookie/session:1");
+    assert_eq!(session("session=2; session=1"), "cookie/session:2");
+    let lines = |one, other| request(&[("cookie", one), ("cookie", other)]);
+    let cookie = Cookie::new("session");
+    for (one, other, value) in [
+        ("theme=dark", "session=8f3a", "8f3a"),
+        ("session=1", "session=2", "1"),
+        ("", "session=8f3a", "8f3a"),
+        ("theme=dark; session=1; a=b", "session=2; session=3", "1"),
+    ] {
+        assert_eq!(key(&cookie, &lines(one, other)), format!("cookie/session:{value}"));
+    }
+    assert!(cookie.extract(&lines("session=", "session=1")).is_err());
+}
+
+#[test]
+fn a_cookie_that_is_not_there_or_empty_is_named() {
+    let missing = KeyError::missing("the cookie `session`");
+    let cookie = Cookie::new("session");
+    for cookies in [
+        "",
+        ";",
+        "=",
+        "session",
+        "session=",
+        "session= ",
+        "session=\"\"",
+        "session=; session=8f3a",
+        "Session=8f3a",
+        "theme=session=8f3a",
+        "session:8f3a",
+        "theme=dark, session=8f3a",
+    ] {
+        assert_eq!(cookie.extract(&with(cookies)), Err(missing.clone()), "{cookies}");
+    }
+    let set = request(&[("set-cookie", "session=8f3a")]);
+    assert_eq!(error(&cookie, &set), "the request lacks the cookie `session`");
+    assert_eq!(error(&cookie, &request(&[])), "the request lacks the cookie `session`");
+}
+
+#[test]
+fn something_stands_in_for_a_cookie() {
+    let cookie = Cookie::new("session").or(Header::new("x-user-id")).or("nobody");
+    for (headers, text) in [
+        (&[("cookie", "session=1"), ("x-user-id", "2")][..], "cookie/session:1"),
+        (&[("cookie", "session="), ("x-user-id", "2")], "x-user-id:2"),
+        (&[("cookie", "session=")], "~nobody"),
+        (&[("cookie", "session=~nobody")], "cookie/session:~nobody"),
+    ] {
+        assert_eq!(key(&cookie, &request(headers)), text);
+    }
+}
+
+#[test]
+fn no_cookie_makes_the_key_of_another_extractor() {
+    let request = Request::get("/?session=8f3a")
+        .header("cookie", "session=8f3a")
+        .header("session", "8f3a")
+        .body(())
+        .unwrap();
+    let keys = [
+        key(&Cookie::new("session"), &request),
+        key(&QueryParam::new("session"), &request),
+        key(&Header::new("session"), &request),
+        key(&Header::new("cookie"), &request),
+    ];
+    let texts = [
+        "cookie/session:8f3a",
+        "query/session:8f3a",
+        "session:8f3a",
+        "cookie:session=8f3a",
+    ];
+    assert_eq!(keys, texts);
+}

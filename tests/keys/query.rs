@@ -1,0 +1,156 @@
+//! A parameter of the query, as handlers see it.
+
+use std::net::SocketAddr;
+
+use http::Request;
+use tollgate::{ApiKey, ClientIp, Header, KeyError, KeyExtractor, QueryParam};
+
+use crate::{digest, error, key};
+
+fn asked(query: &str) -> Request<()> {
+    Request::get(format!("/search{query}")).body(()).unwrap()
+}
+
+#[track_caller]
+fn tenant(query: &str) -> String {
+    key(&QueryParam::new("tenant"), &asked(query))
+}
+
+#[test]
+fn a_parameter_is_counted_by_its_value() {
+    for query in [
+        "?tenant=acme",
+        "?a=b&tenant=acme",
+        "?tenant=acme&a=b",
+        "?&&tenant=acme&",
+        "?TENANT=x&tenants=y&ten=z&tenant=acme",
+        "?a=tenant=x&tenant=acme",
+    ] {
+        assert_eq!(tenant(query), "query/tenant:acme", "{query}");
+    }
+}
+
+#[test]
+fn every_spelling_of_a_value_is_the_same_value() {
+    for query in [
+        "?tenant=%61cme",
+        "?tenant=%61%63%6d%65",
+        "?tenant=%61%63%6D%65",
+        "?ten%61nt=acme",
+    ] {
+        assert_eq!(tenant(query), "query/tenant:acme", "{query}");
+    }
+    for query in ["?tenant=a+b", "?tenant=a%20b"] {
+        assert_eq!(tenant(query), format!("query/tenant:#{}", digest("a b")), "{query}");
+    }
+    for (query, value) in [
+        ("?tenant=a%2Bb", "a+b"),
+        ("?tenant=a=b", "a=b"),
+        ("?tenant=a%3Db", "a=b"),
+        ("?tenant=a/b", "a/b"),
+        ("?tenant=AcMe", "AcMe"),
+    ] {
+        assert_eq!(tenant(query), format!("query/tenant:{value}"), "{query}");
+    }
+    for (query, value) in [
+        ("?tenant=gr%C3%B6%C3%9Fe", "größe"),
+        ("?tenant=a%26tenant=b", "a&tenant=b"),
+        ("?tenant=a;b", "a;b"),
+        ("?tenant=100%", "100%"),
+        ("?tenant=%zz", "%zz"),
+        ("?tenant=%00", "\0"),
+        // What is no text is to handlers what is shown in its place.
+        ("?tenant=%FF", "\u{fffd}"),
+    ] {
+        assert_eq!(tenant(query), format!("query/tenant:#{}", digest(value)), "{query}");
+    }
+}
+
+#[test]
+fn of_several_parameters_the_first_counts() {
+    assert_eq!(tenant("?tenant=a&tenant=b"), "query/tenant:a");
+    assert_eq!(tenant("?tenant=b&ten%61nt=a"), "query/tenant:b");
+}
+
+#[test]
+fn a_parameter_that_is_not_there_or_empty_is_named() {
+    let missing = KeyError::missing("the query parameter `tenant`");
+    let param = QueryParam::new("tenant");
+    for query in [
+        "",
+        "?",
+        "?tenant",
+        "?tenant=",
+        "?tenant=&tenant=acme",
+        "?tenant&tenant=acme",
+        "?Tenant=acme",
+        "?tenants=acme",
+        "?a=tenant=acme",
+    ] {
+        assert_eq!(param.extract(&asked(query)), Err(missing.clone()), "{query}");
+    }
+    let path = Request::get("/tenant=acme").body(()).unwrap();
+    assert_eq!(error(&param, &path), "the request lacks the query parameter `tenant`");
+}
+
+#[test]
+fn something_stands_in_for_a_parameter() {
+    let param = QueryParam::new("tenant").or(QueryParam::new("team")).or("nobody");
+    for (query, text) in [
+        ("?tenant=a&team=b", "query/tenant:a"),
+        ("?team=b", "query/team:b"),
+        ("?tenant=&team=b", "query/team:b"),
+        ("?tenant=", "~nobody"),
+        ("?tenant=nobody", "query/tenant:nobody"),
+        ("?tenant=~nobody", "query/tenant:~nobody"),
+    ] {
+        assert_eq!(key(&param, &asked(query)), text, "{query}");
+    }
+    let mut request = asked("");
+    request
+        .extensions_mut()
+        .insert(SocketAddr::from(([192, 0, 2, 1], 4711)));
+    assert_eq!(
+        key(&QueryParam::new("tenant").or(ClientIp::peer()), &request),
+        "ip:192.0.2.1"
+    );
+}
+
+#[test]
+fn a_name_can_be_anything() {
+    let name = "first name";
+    let text = format!("#{}:acme", digest("query/first name"));
+    for query in ["?first+name=acme", "?first%20name=acme"] {
+        assert_eq!(key(&QueryParam::new(name), &asked(query)), text);
+    }
+}
+
+#[test]
+fn no_parameter_makes_the_key_of_another_extractor() {
+    let request = Request::get("/?ip=192.0.2.1&tenant=acme&apikey=secret&session=8f3a")
+        .header("tenant", "acme")
+        .header("query", "acme")
+        .header("authorization", "Bearer secret")
+        .body(())
+        .unwrap();
+    let keys = [
+        key(&QueryParam::new("tenant"), &request),
+        key(&QueryParam::new("ip"), &request),
+        key(&QueryParam::new("apikey"), &request),
+        key(&Header::new("tenant"), &request),
+        key(&Header::new("query"), &request),
+        key(&ApiKey::bearer(), &request),
+    ];
+    let secret = format!("apikey:{}", digest("secret"));
+    assert_eq!(
+        keys,
+        [
+            "query/tenant:acme",
+            "query/ip:192.0.2.1",
+            "query/apikey:secret",
+            "tenant:acme",
+            "query:acme",
+            &secret,
+        ]
+    );
+}

@@ -2,6 +2,7 @@
 
 mod constructors;
 mod failing;
+mod in_code;
 mod outcomes;
 #[cfg(feature = "rules")]
 mod rules;

@@ -1,15 +1,14 @@
 //! What requests turn out to have cost.
 
-use super::RateLimitLayer;
+use super::{RateLimitLayer, in_code::InCode};
 #[cfg(feature = "axum")]
 use crate::policy::{Sent, SettleBody};
 use crate::{
-    algorithm::Algorithm,
     extract::IntoCost,
     policy::{RefundIf, Settle},
 };
 
-impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Gives the charge of the tier before it back if the response says so: to count only what fails, or only what does not.
     ///
     /// It is charged before the request is served, so that no more than the limit are ever under way at once, and given back
@@ -32,6 +31,7 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// ```
     pub fn refund_if<Res, F>(self, refund: F) -> RateLimitLayer<A, K, St, R, (P, RefundIf<F>)>
     where
+        A: InCode,
         F: Fn(&Res) -> bool,
     {
         let step = RefundIf::new(self.last().name(), refund);
@@ -56,6 +56,7 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// ```
     pub fn settle<Res, C, F>(self, cost: F) -> RateLimitLayer<A, K, St, R, (P, Settle<F>)>
     where
+        A: InCode,
         F: Fn(&Res) -> C,
         C: IntoCost,
     {
@@ -93,6 +94,7 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     #[cfg(feature = "axum")]
     pub fn settle_body<C, F>(self, cost: F) -> RateLimitLayer<A, K, St, R, (P, SettleBody<F>)>
     where
+        A: InCode,
         F: Fn(&Sent) -> C,
         C: IntoCost,
     {

@@ -1,6 +1,6 @@
 //! Tiers, and what is said of them.
 
-use super::RateLimitLayer;
+use super::{RateLimitLayer, in_code::InCode};
 use crate::{
     algorithm::Algorithm,
     invalid::{self, Invalid},
@@ -9,13 +9,16 @@ use crate::{
     quota::Quota,
 };
 
-impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Another tier, charged together with the others, all or none.
     ///
     /// # Panics
     /// Where [`try_tier`](Self::try_tier) returns an error.
     #[track_caller]
-    pub fn tier<L>(self, name: &str, algorithm: impl Algorithm, key: L) -> RateLimitLayer<A, K, St, R, (P, PerKey<L>)> {
+    pub fn tier<L>(self, name: &str, algorithm: impl Algorithm, key: L) -> RateLimitLayer<A, K, St, R, (P, PerKey<L>)>
+    where
+        A: InCode,
+    {
         invalid::expect(self.try_tier(name, algorithm, key))
     }
 
@@ -26,7 +29,10 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
         name: &str,
         algorithm: impl Algorithm,
         key: L,
-    ) -> Result<RateLimitLayer<A, K, St, R, (P, PerKey<L>)>, Invalid> {
+    ) -> Result<RateLimitLayer<A, K, St, R, (P, PerKey<L>)>, Invalid>
+    where
+        A: InCode,
+    {
         let limit = Limit::another(&self.tiers, name, algorithm)?;
         self.tiers.push(limit.clone());
         Ok(self.then(PerKey::new(limit, key)))
@@ -78,6 +84,7 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// ```
     pub fn quota<Req, Q, F>(self, quota: F) -> RateLimitLayer<A, K, St, R, (P, QuotaBy<F>)>
     where
+        A: InCode,
         F: Fn(&Req) -> Q,
         Q: Into<Option<Quota>>,
     {
@@ -86,7 +93,10 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     /// Does not tell clients of the tier before it: a global tier tells outsiders how busy the service is.
-    pub fn unlisted(self) -> RateLimitLayer<A, K, St, R, (P, Unlisted)> {
+    pub fn unlisted(self) -> RateLimitLayer<A, K, St, R, (P, Unlisted)>
+    where
+        A: InCode,
+    {
         let step = Unlisted::new(self.last().name());
         self.then(step)
     }
@@ -106,7 +116,10 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///     .shadow(); // until we know whom it would hit
     /// # let _: axum::Router = axum::Router::new().layer(layer);
     /// ```
-    pub fn shadow(self) -> RateLimitLayer<A, K, St, R, (P, Shadow)> {
+    pub fn shadow(self) -> RateLimitLayer<A, K, St, R, (P, Shadow)>
+    where
+        A: InCode,
+    {
         let step = Shadow::new(self.last().name());
         self.then(step)
     }
@@ -129,7 +142,10 @@ impl<A: Algorithm, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///     .cost(ContentLength::or(100_000));
     /// # let _: axum::Router = axum::Router::new().layer(layer);
     /// ```
-    pub fn cost<C>(self, cost: C) -> RateLimitLayer<A, K, St, R, (P, CostBy<C>)> {
+    pub fn cost<C>(self, cost: C) -> RateLimitLayer<A, K, St, R, (P, CostBy<C>)>
+    where
+        A: InCode,
+    {
         let step = CostBy::new(self.last().name(), cost);
         self.then(step)
     }

@@ -1,6 +1,7 @@
 //! Rules files: what every field does, and what is said when it is wrong.
 
 mod any_text;
+mod charges;
 mod messages;
 #[cfg(all(feature = "redis", feature = "axum"))]
 mod over_http;

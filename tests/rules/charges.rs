@@ -1,0 +1,103 @@
+//! What a request is charged, asked of the rules themselves.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use http::Request;
+use tollgate::{Key, KeyError, ManualClock, MemoryStore, Operation, RuleSet, Store};
+
+const FILE: &str = r#"
+    [[limit]]
+    name = "user"
+    algorithm = "fixed_window"
+    limit = 10
+    window = "1m"
+    key = "header:x-user-id"
+    path = "/api/{*rest}"
+    cost = 3
+
+    [[limit]]
+    name = "client"
+    algorithm = "token_bucket"
+    limit = 5
+    window = "1m"
+    key = "ip"
+    default = "somewhere"
+    path = "/api/{*rest}"
+
+    [[exempt]]
+    networks = ["10.0.0.0/8"]
+"#;
+
+fn from(address: Option<[u8; 4]>, path: &str, user: &str) -> Request<()> {
+    let mut request = Request::get(path).header("x-user-id", user).body(()).unwrap();
+    if let Some(address) = address {
+        request.extensions_mut().insert(SocketAddr::from((address, 4711)));
+    }
+    request
+}
+
+#[tokio::test]
+async fn a_store_can_be_asked_without_a_layer() {
+    let rules = RuleSet::parse(FILE).unwrap();
+    let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
+    let charges = rules.charges(&from(Some([192, 0, 2, 1]), "/api/a", "a")).unwrap();
+    let Ok(decision) = store.apply(Operation::Acquire(charges)).await;
+    let tiers = decision.tiers().iter();
+    let told: Vec<_> = tiers
+        .map(|tier| (tier.limit().name(), tier.key().clone(), tier.verdict().remaining()))
+        .collect();
+    let user = ("user", Key::new("x-user-id:a"), 7);
+    assert_eq!(told, [user, ("client", Key::new("ip:192.0.2.1"), 4)]);
+}
+
+#[test]
+fn who_is_exempt_or_elsewhere_is_charged_nothing_and_who_has_no_key_is_told() {
+    let rules = RuleSet::parse(FILE).unwrap();
+    for (address, path) in [([10, 0, 0, 1], "/api/a"), ([192, 0, 2, 1], "/"), ([10, 0, 0, 1], "/")] {
+        let charges = rules.charges(&from(Some(address), path, "")).unwrap();
+        assert!(charges.is_empty(), "{path} from {address:?}");
+    }
+    let lacks = rules.charges(&from(Some([192, 0, 2, 1]), "/api/a", "")).unwrap_err();
+    assert_eq!(lacks, KeyError::missing("the `x-user-id` header"));
+}
+
+/// What is logged, as text.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn that_no_address_is_known_is_logged_once() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    tracing::subscriber::with_default(subscriber, || {
+        let rules = RuleSet::parse(FILE).unwrap();
+        for _ in 0..3 {
+            assert_eq!(rules.charges(&from(None, "/api/a", "a")).unwrap().len(), 2);
+        }
+    });
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(
+        log.contains("ERROR") && log.contains("rules about addresses do not work"),
+        "{log}"
+    );
+    assert!(log.contains("there is no peer address to count requests by"), "{log}");
+}

@@ -1,0 +1,147 @@
+//! Files that are wrong: the rules before stay in force, and it is said once.
+
+use std::{
+    fs, io,
+    os::unix::fs::{PermissionsExt, symlink},
+};
+
+use tollgate::{RuleSet, RulesError};
+use tracing::Level;
+
+use crate::{
+    fixture::{FIRST, SECOND, Watched, are_in_force, let_it_be_looked_at, text},
+    support::folder::Folder,
+};
+
+/// What can be wrong, and what is said about it.
+type Wrong = (fn(&str), &'static str);
+
+const WRONG: [Wrong; 8] = [
+    (|file| overwrite(file, "[[limit]\nname ="), "line 1, column 9: "),
+    (
+        |file| overwrite(file, &text(SECOND).replace("limit = 3", "limit = 0")),
+        "line 10, column 9: limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295",
+    ),
+    (
+        |file| overwrite(file, "# nothing yet\n"),
+        "line 1, column 1: there is no limit: write each of them under [[limit]]",
+    ),
+    (|file| overwrite(file, ""), "line 1, column 1: there is no limit"),
+    (
+        |file| fs::write(file, b"# \xff\xfe\n").unwrap(),
+        "stream did not contain valid UTF-8",
+    ),
+    (|file| fs::remove_file(file).unwrap(), "No such file or directory"),
+    (a_folder_in_its_place, "Is a directory"),
+    (a_link_to_itself, "Too many levels of symbolic links"),
+];
+
+fn overwrite(file: &str, text: &str) {
+    fs::write(file, text).unwrap();
+}
+
+fn a_folder_in_its_place(file: &str) {
+    fs::remove_file(file).unwrap();
+    fs::create_dir(file).unwrap();
+}
+
+fn a_link_to_itself(file: &str) {
+    fs::remove_file(file).unwrap();
+    symlink(file, file).unwrap();
+}
+
+/// Puts a file there, whatever was there before.
+fn mend(watched: &Watched) {
+    let nothing = |error: &io::Error| error.kind() == io::ErrorKind::IsADirectory;
+    if fs::read(&watched.file).is_err_and(|error| nothing(&error)) {
+        fs::remove_dir(&watched.file).unwrap();
+    }
+    let new = watched.folder.file("mended");
+    fs::write(&new, text(SECOND)).unwrap();
+    fs::rename(&new, &watched.file).unwrap();
+}
+
+#[test]
+fn the_rules_before_stay_in_force_until_it_is_mended() {
+    let files = WRONG.map(|wrong| (Watched::new(), wrong));
+    for (watched, (damage, _)) in &files {
+        damage(&watched.file);
+    }
+    for (watched, (_, why)) in &files {
+        let said = watched.says();
+        let message = "the rules are wrong: those before stay in force";
+        assert_eq!((said.level, said.field("message")), (Level::ERROR, message));
+        assert!(said.field("error").starts_with(why), "{}", said.field("error"));
+    }
+    let_it_be_looked_at();
+    for (watched, (_, why)) in &files {
+        assert!(are_in_force(&watched.rules, FIRST), "{why}");
+        assert_eq!(watched.has_said().len(), 0, "{why}");
+        mend(watched);
+    }
+    for (watched, (_, why)) in &files {
+        watched.follows(SECOND);
+        assert_eq!(watched.says().level, Level::INFO, "{why}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_another_way_is_said_anew() {
+    let watched = Watched::new();
+    for limit in ["0", "-1", "0"] {
+        watched.write(text(FIRST).replace("limit = 1", &format!("limit = {limit}")));
+        let said = watched.says();
+        let place = format!("line 3, column 9: limit \"first\": limit = {limit}: ");
+        assert!(said.field("error").starts_with(&place), "{}", said.field("error"));
+    }
+    // It is as it was before, and that is a change, too.
+    watched.write(text(FIRST));
+    assert_eq!(watched.says().level, Level::INFO);
+    assert!(are_in_force(&watched.rules, FIRST));
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let watched = Watched::new();
+    watched.write(text(SECOND).replace("limit = ", "limit = -"));
+    let said = watched.says();
+    let places: Vec<_> = said.field("error").lines().map(|line| &line[..18]).collect();
+    assert_eq!(places, ["line 3, column 9: ", "line 10, column 9:"]);
+}
+
+/// Nobody is kept from reading a file who may do anything.
+#[test]
+fn a_file_that_may_not_be_read_changes_nothing() {
+    let watched = Watched::new();
+    let allow = |mode| fs::set_permissions(&watched.file, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0);
+    if fs::read(&watched.file).is_ok() {
+        return;
+    }
+    let said = watched.says();
+    assert_eq!(
+        (said.level, said.field("error")),
+        (Level::ERROR, "Permission denied (os error 13)")
+    );
+    allow(0o600);
+    assert_eq!(watched.says().level, Level::INFO);
+    assert!(are_in_force(&watched.rules, FIRST));
+}
+
+#[test]
+fn nothing_starts_from_a_wrong_file() {
+    let folder = Folder::new("wrong");
+    let [missing, wrong] = ["missing.toml", "wrong.toml"].map(|name| folder.file(name));
+    fs::write(&wrong, text(SECOND).replace("limit = 3", "limit = 0")).unwrap();
+    let starts: [fn(&String) -> Result<RuleSet, RulesError>; 2] =
+        [|file| RuleSet::read(file), |file| RuleSet::watch(file)];
+    for start in starts {
+        let said = |file: &String| start(file).unwrap_err().to_string();
+        assert_eq!(
+            said(&missing),
+            format!("{missing}: it cannot be read: No such file or directory (os error 2)")
+        );
+        let why = "limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295";
+        assert_eq!(said(&wrong), format!("{wrong}:10:9: {why}"));
+    }
+}

@@ -1,10 +1,26 @@
 //! Rules that change while the service runs: when the new ones are in force, and what becomes of what was used.
 
+#[cfg(feature = "redis")]
+mod api;
+#[cfg(feature = "redis")]
+mod carried_over;
+#[cfg(feature = "redis")]
+mod denied;
 mod fixture;
 mod half_written;
+#[cfg(all(feature = "redis", feature = "axum"))]
+mod load;
 mod program;
+#[cfg(feature = "redis")]
+mod roll_out;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "redis")]
+mod terms;
 mod thread;
+#[cfg(feature = "redis")]
+mod under_way;
+#[cfg(all(feature = "redis", feature = "axum"))]
+mod versions;
 mod watched;
 mod wrong;

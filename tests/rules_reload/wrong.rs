@@ -5,7 +5,7 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
 };
 
-use tollgate::{RuleSet, RulesError};
+use tollgate::RuleSet;
 use tracing::Level;
 
 use crate::{
@@ -133,15 +133,12 @@ fn nothing_starts_from_a_wrong_file() {
     let folder = Folder::new("wrong");
     let [missing, wrong] = ["missing.toml", "wrong.toml"].map(|name| folder.file(name));
     fs::write(&wrong, text(SECOND).replace("limit = 3", "limit = 0")).unwrap();
-    let starts: [fn(&String) -> Result<RuleSet, RulesError>; 2] =
-        [|file| RuleSet::read(file), |file| RuleSet::watch(file)];
-    for start in starts {
-        let said = |file: &String| start(file).unwrap_err().to_string();
-        assert_eq!(
-            said(&missing),
-            format!("{missing}: it cannot be read: No such file or directory (os error 2)")
-        );
-        let why = "limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295";
-        assert_eq!(said(&wrong), format!("{wrong}:10:9: {why}"));
+    let gone = format!("{missing}: it cannot be read: No such file or directory (os error 2)");
+    let why = "limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295";
+    let wrong_value = format!("{wrong}:10:9: {why}");
+    for (file, said) in [(missing, gone), (wrong, wrong_value)] {
+        for started in [RuleSet::read(&file), RuleSet::watch(&file)] {
+            assert_eq!(started.unwrap_err().to_string(), said);
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::{
         trust::Trust,
     },
     Field, Reported, Table, key, plans, scope,
-    settings::{self, Settings},
+    settings::Settings,
     trust,
 };
 use crate::{
@@ -34,23 +34,23 @@ pub(super) fn read_all(document: &mut Table<'_>, trusted: Option<&Trust>) -> Res
 
 fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>) -> Result<Tier, Reported> {
     let name = name(&mut table, names);
-    let algorithm = settings::algorithm(&mut table);
-    let settings = Settings::read(&mut table, algorithm);
-    let rule = settings.and_then(|settings| settings.rule().map_err(|invalid| table.invalid(&invalid)));
+    let settings = Settings::read(&mut table);
+    let rule = settings.rule(&table);
     let scope = scope::read(&mut table);
     let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
     let identity = key::read(&mut table, path);
     let cost = table.read("cost", |field| cost(field, rule, trusted));
     let cost = cost.map(|cost| cost.unwrap_or(CostOf::Each(1)));
-    let plans = plans::read(&mut table, name, algorithm, settings, cost.as_ref().ok(), trusted);
+    let plans = plans::read(&mut table, settings, cost.as_ref().ok(), trusted);
     let shadow = table.read("shadow", Field::flag);
-    let limit = name.and_then(|name| Limit::try_new(name, rule?).map_err(|invalid| table.invalid(&invalid)));
     table.finish();
+
+    let name = name?;
     Ok(Tier {
-        limit: limit?,
+        limit: Limit::new(name, rule?),
         scope: scope?,
         identity: identity?,
-        plans: plans?,
+        plans: plans?.map(|plans| plans.of(name)),
         cost: cost?,
         shadow: shadow?.unwrap_or(false),
     })

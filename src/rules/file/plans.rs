@@ -1,5 +1,7 @@
 //! `plan` and `plans`
 
+use http::HeaderName;
+
 use super::{
     super::{
         tier::{CostOf, Plans},
@@ -9,17 +11,34 @@ use super::{
     settings::Settings,
     trust,
 };
-use crate::limit::Limit;
+use crate::{algorithm::Rule, limit::Limit};
 
-/// Other versions of a limit, if there are any.
+/// Where a request's plan is, and what each plan makes of a limit.
+pub(super) struct ByPlan {
+    header: HeaderName,
+    rules: Vec<(String, Rule)>,
+}
+
+impl ByPlan {
+    /// The versions of the limit of this name.
+    pub(super) fn of(self, name: &str) -> Plans {
+        let versions = self
+            .rules
+            .into_iter()
+            .map(|(plan, rule)| (plan, Limit::new(name, rule)));
+        Plans {
+            header: self.header,
+            limits: versions.collect(),
+        }
+    }
+}
+
 pub(super) fn read(
     table: &mut Table<'_>,
-    limit: Result<&str, Reported>,
-    algorithm: Result<&'static str, Reported>,
-    settings: Result<Settings, Reported>,
+    settings: Settings,
     cost: Option<&CostOf>,
     trusted: Option<&Trust>,
-) -> Result<Option<Plans>, Reported> {
+) -> Result<Option<ByPlan>, Reported> {
     let (plan, plans) = match (table.get("plan"), table.get("plans")) {
         (None, None) => return Ok(None),
         (Some(plan), Some(plans)) => (plan, plans),
@@ -29,49 +48,37 @@ pub(super) fn read(
         }
     };
     let header = trust::header(&plan, "name a header, like header:x-plan", trusted);
-    let at = Table::of(&plans, table.called.clone(), "plans.pro = { limit = 1000 }")?;
-    if at.is_empty() {
+    let named = Table::of(&plans, table.called.clone(), "plans.pro = { limit = 1000 }")?;
+    if named.is_empty() {
         return Err(plans.must("have one at least, like plans.pro = { limit = 1000 }"));
     }
-    let versions: Vec<_> = at
+    let rules: Vec<_> = named
         .each("plans")
-        .map(|(name, plan)| Ok((name.to_owned(), version(&plan, limit, algorithm, settings, cost)?)))
+        .map(|(name, plan)| Ok((name.to_owned(), rule(&plan, settings, cost)?)))
         .collect();
-    let limits = versions.into_iter().collect::<Result<_, _>>();
-    Ok(Some(Plans {
+    let rules = rules.into_iter().collect::<Result<_, _>>();
+    Ok(Some(ByPlan {
         header: header?,
-        limits: limits?,
+        rules: rules?,
     }))
 }
 
 /// The limit as those on one plan have it.
-fn version(
-    plan: &Field<'_>,
-    limit: Result<&str, Reported>,
-    algorithm: Result<&'static str, Reported>,
-    settings: Result<Settings, Reported>,
-    cost: Option<&CostOf>,
-) -> Result<Limit, Reported> {
+fn rule(plan: &Field<'_>, settings: Settings, cost: Option<&CostOf>) -> Result<Rule, Reported> {
     let called = format!("{}, {}", plan.table, plan.name);
     let mut table = Table::of(plan, called, "{ limit = 1000 }")?;
-    let settings = Settings::of_plan(&mut table, algorithm, settings);
-    let version = settings.and_then(|settings| {
-        let version = settings
-            .rule()
-            .and_then(|rule| Limit::try_new(limit.unwrap_or("unnamed"), rule));
-        version.map_err(|invalid| table.invalid(&invalid))
-    });
+    let rule = settings.of_plan(&mut table).rule(&table);
     if table.is_empty() {
         return Err(table.lacks("it changes nothing: give it a limit or a capacity"));
     }
-    if let (Ok(version), Some(CostOf::Each(cost))) = (&version, cost)
-        && *cost > version.rule().capacity()
+    if let (Ok(rule), Some(CostOf::Each(cost))) = (&rule, cost)
+        && *cost > rule.capacity()
     {
-        let holds = version.rule().capacity();
+        let holds = rule.capacity();
         table.lacks(format_args!(
             "nobody on it could ever pass: it holds {holds}, and a request costs {cost}"
         ));
     }
     table.finish();
-    version
+    rule
 }

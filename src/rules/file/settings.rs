@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::{Field, Reported, Table};
 use crate::{
     algorithm::{ALGORITHMS, Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, TokenBucket},
-    invalid::Invalid,
     quota::Quota,
 };
 
@@ -18,94 +17,78 @@ const OWN: [(&str, &[&str]); 5] = [
     ("buckets", &["sliding_counter"]),
 ];
 
+/// What is said of a limit, each as far as it could be read: what one lacks may still show what is wrong with another.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
-    algorithm: &'static str,
-    limit: u32,
-    window: Duration,
-    capacity: Option<u32>,
-    queue: bool,
-    max_wait: Option<Duration>,
-    anchored: bool,
-    buckets: u32,
-}
-
-/// The algorithm, which says what other settings there are.
-pub(super) fn algorithm(table: &mut Table<'_>) -> Result<&'static str, Reported> {
-    let algorithm = table.require("algorithm", "algorithm = \"sliding_counter\"")?;
-    algorithm.one_of(&ALGORITHMS)
+    algorithm: Result<&'static str, Reported>,
+    limit: Result<u32, Reported>,
+    window: Result<Duration, Reported>,
+    capacity: Result<Option<u32>, Reported>,
+    queue: Result<Option<bool>, Reported>,
+    max_wait: Result<Option<Duration>, Reported>,
+    anchored: Result<Option<bool>, Reported>,
+    buckets: Result<Option<u32>, Reported>,
 }
 
 impl Settings {
-    pub(super) fn read(table: &mut Table<'_>, algorithm: Result<&'static str, Reported>) -> Result<Self, Reported> {
-        let limit = table.require("limit", "limit = 100").and_then(|field| field.count());
-        let window = table
-            .require("window", "window = \"1m\"")
-            .and_then(|field| window(&field));
+    pub(super) fn read(table: &mut Table<'_>) -> Self {
+        let algorithm = table.require("algorithm", "algorithm = \"sliding_counter\"");
+        let algorithm = algorithm.and_then(|field| field.one_of(&ALGORITHMS));
+        let limit = table.require("limit", "limit = 100");
+        let window = table.require("window", "window = \"1m\"");
         let capacity = own(table, "capacity", algorithm, Field::count);
         let queue = own(table, "queue", algorithm, Field::flag);
         let max_wait = own(table, "max_wait", algorithm, |field| match queue {
             Ok(Some(false)) => Err(field.is("max_wait: nobody waits where queue = false, so leave one of them out")),
             _ => field.duration(),
         });
-        let anchored = own(table, "anchored", algorithm, Field::flag);
-        let buckets = own(table, "buckets", algorithm, |field| field.up_to(64));
-        Ok(Self {
-            algorithm: algorithm?,
-            limit: limit?,
-            window: window?,
-            capacity: capacity?,
-            queue: queue?.unwrap_or(true),
-            max_wait: max_wait?,
-            anchored: anchored?.unwrap_or(false),
-            buckets: buckets?.unwrap_or(1),
-        })
-    }
-
-    pub(super) fn rule(&self) -> Result<Rule, Invalid> {
-        let quota = Quota::try_new(self.limit, self.window)?;
-        let capacity = self.capacity.unwrap_or(self.limit);
-        Ok(match self.algorithm {
-            "token_bucket" => TokenBucket::try_with_capacity(quota, capacity)?.rule(),
-            "leaky_bucket" => {
-                let bucket = LeakyBucket::try_with_capacity(quota, capacity)?;
-                let bucket = self
-                    .max_wait
-                    .map_or(Ok(bucket), |max_wait| bucket.try_max_wait(max_wait))?;
-                if self.queue {
-                    bucket.rule()
-                } else {
-                    bucket.policing().rule()
-                }
-            }
-            "fixed_window" => {
-                let window = FixedWindow::new(quota);
-                if self.anchored {
-                    window.anchored().rule()
-                } else {
-                    window.rule()
-                }
-            }
-            "sliding_log" => SlidingLog::try_new(quota)?.rule(),
-            "sliding_counter" => SlidingCounter::new(quota).try_buckets(self.buckets)?.rule(),
-            other => unreachable!("{other} is none of the five"),
-        })
+        Self {
+            algorithm,
+            limit: limit.and_then(|field| field.count()),
+            window: window.and_then(|field| self::window(&field)),
+            capacity,
+            queue,
+            max_wait,
+            anchored: own(table, "anchored", algorithm, Field::flag),
+            buckets: own(table, "buckets", algorithm, |field| field.up_to(64)),
+        }
     }
 
     /// Those of a plan, which has some of its own.
-    pub(super) fn of_plan(
-        plan: &mut Table<'_>,
-        algorithm: Result<&'static str, Reported>,
-        base: Result<Self, Reported>,
-    ) -> Result<Self, Reported> {
-        let limit = plan.read("limit", Field::count);
-        let capacity = own(plan, "capacity", algorithm, Field::count);
-        let base = base?;
-        Ok(Self {
-            limit: limit?.unwrap_or(base.limit),
-            capacity: capacity?.or(base.capacity),
-            ..base
-        })
+    pub(super) fn of_plan(self, plan: &mut Table<'_>) -> Self {
+        let limit = plan.read("limit", Field::count).transpose();
+        let capacity = own(plan, "capacity", self.algorithm, Field::count).transpose();
+        Self {
+            limit: limit.unwrap_or(self.limit),
+            capacity: capacity.map_or(self.capacity, |capacity| capacity.map(Some)),
+            ..self
+        }
+    }
+
+    /// The rule that they make, unless they do not go together, which is told of the table that they are in.
+    pub(super) fn rule(&self, table: &Table<'_>) -> Result<Rule, Reported> {
+        let (algorithm, limit, window) = (self.algorithm?, self.limit?, self.window?);
+        let capacity = self.capacity?.unwrap_or(limit);
+        let (queue, max_wait) = (self.queue?.unwrap_or(true), self.max_wait?);
+        let (anchored, buckets) = (self.anchored?.unwrap_or(false), self.buckets?.unwrap_or(1));
+        let rule = Quota::try_new(limit, window).and_then(|quota| match algorithm {
+            "token_bucket" => TokenBucket::try_with_capacity(quota, capacity).map(|bucket| bucket.rule()),
+            "leaky_bucket" => {
+                let bucket = LeakyBucket::try_with_capacity(quota, capacity)?;
+                let bucket = max_wait.map_or(Ok(bucket), |max_wait| bucket.try_max_wait(max_wait))?;
+                Ok(if queue { bucket } else { bucket.policing() }.rule())
+            }
+            "fixed_window" => {
+                let window = FixedWindow::new(quota);
+                Ok(if anchored { window.anchored() } else { window }.rule())
+            }
+            "sliding_log" => SlidingLog::try_new(quota).map(|log| log.rule()),
+            "sliding_counter" => SlidingCounter::new(quota)
+                .try_buckets(buckets)
+                .map(|counter| counter.rule()),
+            other => unreachable!("{other} is none of the five"),
+        });
+        rule.map_err(|invalid| table.invalid(&invalid))
     }
 }
 

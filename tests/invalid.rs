@@ -113,7 +113,7 @@ fn a_capacity_too_large_to_be_exact() {
         (ten_years(14), 28, "14 per 315360000s"),
     ];
     for (quota, largest, limit) in cases {
-        let must = format!("be at most {largest} for a limit of {limit} (with_capacity sets it)");
+        let must = format!("be at most {largest} for a limit of {limit} (it is the limit unless it is set)");
         capacity_accepted(quota, largest);
         capacity_refused(quota, largest + 1, &must);
         capacity_refused(quota, u32::MAX, &must);
@@ -130,7 +130,7 @@ fn a_quota_whose_own_limit_is_too_large_for_a_bucket() {
         (ten_years(17), 14, "17 per 315360000s"),
     ];
     for (quota, largest, limit) in cases {
-        let must = format!("be at most {largest} for a limit of {limit} (with_capacity sets it)");
+        let must = format!("be at most {largest} for a limit of {limit} (it is the limit unless it is set)");
         let text = format!("capacity = {}: it must {must}", quota.limit());
         refused(TokenBucket::try_new(quota), || TokenBucket::new(quota), &text);
         refused(LeakyBucket::try_new(quota), || LeakyBucket::new(quota), &text);

@@ -46,7 +46,7 @@ impl Bucket {
         let (unit, drain) = (window / divisor, limit / divisor);
         let largest = (MOST - 1) / unit;
         if u64::from(at_least_one("capacity", capacity)?) > largest {
-            let must = format!("be at most {largest} for a limit of {quota} (with_capacity sets it)");
+            let must = format!("be at most {largest} for a limit of {quota} (it is the limit unless it is set)");
             return Err(Invalid::new("capacity", capacity, must));
         }
         Ok(Self {

@@ -110,9 +110,11 @@ impl<'f> Table<'f> {
 
     /// Reports why something cannot be built of the table, at the field that is to blame.
     pub(super) fn invalid(&self, invalid: &Invalid) -> Reported {
-        match self.find(invalid.field()) {
-            Some(field) => field.invalid(invalid),
-            None => self.lacks(invalid),
+        // A capacity that nobody has written is the limit.
+        match (self.find(invalid.field()), self.find("limit")) {
+            (Some(field), _) => field.invalid(invalid),
+            (None, Some(limit)) => limit.is(invalid),
+            (None, None) => self.lacks(invalid),
         }
     }
 

@@ -115,7 +115,13 @@ plans.pro = { limit = 65537 }
 window = "365d"
 plan = "header:x-plan"
 plans.pro = { capacity = 4294967295 }
-    8:26 limit "api", plans.pro: capacity = 4294967295: it must be at most 1428 for a limit of 10 per 31536000s (with_capacity sets it)
+    8:26 limit "api", plans.pro: capacity = 4294967295: it must be at most 1428 for a limit of 10 per 31536000s (it is the limit unless it is set)
+
+window = "3650d"
+limit = 14
+plan = "header:x-plan"
+plans.pro = { limit = 17 }
+    8:23 limit "api", plans.pro: capacity = 17: it must be at most 14 for a limit of 17 per 315360000s (it is the limit unless it is set)
 
 plan = "header:x-plan"
 plans.free = { limit = 0 }

@@ -147,19 +147,19 @@ fn a_capacity_fits_the_arithmetic() {
 const CAPACITIES: &str = r#"
 window = "365d"
 capacity = 4294967295
-    7:12 limit "api": capacity = 4294967295: it must be at most 1428 for a limit of 10 per 31536000s (with_capacity sets it)
+    7:12 limit "api": capacity = 4294967295: it must be at most 1428 for a limit of 10 per 31536000s (it is the limit unless it is set)
 
 window = "365d"
 limit = 4294967295
-    1:1 limit "api": capacity = 4294967295: it must be at most 2142 for a limit of 4294967295 per 31536000s (with_capacity sets it)
+    4:9 limit "api": capacity = 4294967295: it must be at most 2142 for a limit of 4294967295 per 31536000s (it is the limit unless it is set)
 
 algorithm = "leaky_bucket"
 window = "3650d"
 limit = 1
 capacity = 100
-    7:12 limit "api": capacity = 100: it must be at most 14 for a limit of 1 per 315360000s (with_capacity sets it)
+    7:12 limit "api": capacity = 100: it must be at most 14 for a limit of 1 per 315360000s (it is the limit unless it is set)
 
 window = "3650d"
 limit = 999983
-    1:1 limit "api": capacity = 999983: it must be at most 14 for a limit of 999983 per 315360000s (with_capacity sets it)
+    4:9 limit "api": capacity = 999983: it must be at most 14 for a limit of 999983 per 315360000s (it is the limit unless it is set)
 "#;

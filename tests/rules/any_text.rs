@@ -195,3 +195,21 @@ fn any_text_is_answered() {
     });
     holds(&vec(select(&PIECES[..]), 0..30), |pieces| is_answered(&pieces.concat()));
 }
+
+#[test]
+fn a_text_of_any_depth_is_answered() {
+    for depth in [10, 1000, 100_000] {
+        for (before, down, at_the_bottom, up) in [
+            ("", "[", "", ""),
+            ("a = ", "[", "", ""),
+            ("a = ", "[", "1", "]"),
+            ("a = ", "{a = ", "1", "}"),
+            ("", "a.", "a = 1", ""),
+            ("[", "a.", "a]", ""),
+            ("[[limit]]\n", "plans.", "pro = 1", ""),
+        ] {
+            let (down, up) = (down.repeat(depth), up.repeat(depth));
+            is_answered(&format!("{before}{down}{at_the_bottom}{up}"));
+        }
+    }
+}

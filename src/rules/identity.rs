@@ -1,6 +1,6 @@
 //! Whom a limit counts by.
 
-use http::{HeaderName, Request};
+use http::{HeaderName, Request, header::COOKIE};
 use smallvec::SmallVec;
 
 use super::trust::Trust;
@@ -69,6 +69,9 @@ impl Part {
             Self::Method => HttpMethod.extract(request),
             Self::Header(name, _) | Self::ApiKey(name, _) if !trust.believes(request, name) => {
                 return Err(KeyError::missing(format!("the `{name}` header")));
+            }
+            Self::Cookie(_) if !trust.believes(request, &COOKIE) => {
+                return Err(KeyError::missing("the `cookie` header"));
             }
             Self::Header(_, header) => header.extract(request),
             Self::ApiKey(_, key) => key.extract(request),

@@ -6,6 +6,7 @@ on_both_stores![
     a_client_is_where_the_proxy_says_in_the_header_that_it_writes,
     nobody_else_is_believed,
     a_header_of_proxies_counts_in_a_key_only_if_a_proxy_sent_it,
+    cookies_can_be_a_proxys_too,
     a_header_that_is_nobodys_is_believed_from_all,
 ];
 
@@ -74,6 +75,16 @@ async fn a_header_of_proxies_counts_in_a_key_only_if_a_proxy_sent_it<St: TestSto
         let reply = ask(&server, "/", &[(header, value)]).await;
         assert_eq!(reply.all(), (400, "-".into(), NOTHING.into()), "{key}");
         assert_eq!(reply.json()["message"], "the request lacks the `x-user-id` header");
+    }
+}
+
+async fn cookies_can_be_a_proxys_too<St: TestStore>() {
+    let key = ten("api", "key = \"cookie:session\"\ndefault = \"anonymous\"");
+    for (proxy, reads) in [("127.0.0.0/8", "cookie/session:1"), ("10.0.0.0/8", "~anonymous")] {
+        let trust = format!("[trust]\nproxies = [\"{proxy}\"]\nheaders = [\"Cookie\"]\n");
+        let (server, ..) = serve::<St>(&(key.clone() + &trust)).await;
+        let reply = ask(&server, "/", &[("cookie", "session=1")]).await;
+        assert_eq!(reply.body, format!("api {reads}, 9 left"), "{proxy}");
     }
 }
 

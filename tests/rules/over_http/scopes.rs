@@ -1,7 +1,7 @@
 //! Which requests a limit is for: by their path, by their method, by both.
 
 use axum::{Router, http::Method, routing::any};
-use tollgate::RateLimitLayer;
+use tollgate::{Decision, RateLimitLayer};
 
 use super::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores, rules, serve, ten};
 
@@ -10,6 +10,7 @@ on_both_stores![
     methods_are_the_ones_that_are_listed,
     path_and_methods_both_have_to_match,
     limits_of_different_paths_are_charged_where_both_match,
+    a_path_is_whole_outside_of_nested_routers_and_the_rest_of_one_inside,
 ];
 
 /// Whether a request is counted.
@@ -126,4 +127,21 @@ async fn limits_of_different_paths_are_charged_where_both_match<St: TestStore>()
     ] {
         assert_eq!(server.get(path).await.body, told, "{path}");
     }
+}
+
+async fn a_path_is_whole_outside_of_nested_routers_and_the_rest_of_one_inside<St: TestStore>() {
+    let file =
+        ten("whole", "key = \"global\"\npath = \"/api/search\"") + &ten("rest", "key = \"global\"\npath = \"/search\"");
+    let (store, _) = St::fresh();
+    let layer = || RateLimitLayer::rules(rules(&file), store.clone());
+    let search = || Router::new().route("/search", any(async |decision: Decision| names(&decision)));
+    let outside = Server::start(Router::new().nest("/api", search()).layer(layer())).await;
+    assert_eq!(outside.get("/api/search").await.body, "whole");
+    let inside = Server::start(Router::new().nest("/api", search().layer(layer()))).await;
+    assert_eq!(inside.get("/api/search").await.body, "rest");
+}
+
+fn names(decision: &Decision) -> String {
+    let names = decision.tiers().iter().map(|tier| tier.limit().name());
+    names.collect::<Vec<_>>().join(" ")
 }

@@ -4,9 +4,10 @@ use proptest::{
     collection::vec,
     prelude::*,
     sample::{Index, select},
-    test_runner::TestRunner,
 };
 use tollgate::RuleSet;
+
+use crate::support::property::holds;
 
 /// Every field there is.
 const FILE: &str = r#"
@@ -153,17 +154,10 @@ fn is_answered(text: &str) {
     assert_eq!(error.to_string().lines().count(), error.problems().len(), "{text:?}");
 }
 
-#[track_caller]
-fn holds<S: Strategy>(input: &S, property: impl Fn(S::Value)) {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(1000)
-    };
-    let outcome = TestRunner::new(config).run(input, |input| {
-        property(input);
-        Ok(())
-    });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rules/regressions.txt");
+
+fn are_answered(texts: &impl Strategy<Value = String>) {
+    holds(1000, FAILURES, texts, async |_, text| is_answered(&text));
 }
 
 #[test]
@@ -174,9 +168,8 @@ fn the_file_that_is_changed_is_right_at_first() {
 #[test]
 fn a_file_that_is_changed_here_and_there_is_answered() {
     let change = (any::<Index>(), any::<Index>(), select(&PIECES[..]), any::<bool>());
-    holds(&vec(change, 1..8), |changes| {
-        is_answered(&changes.into_iter().fold(FILE.to_owned(), changed));
-    });
+    let changes = vec(change, 1..8);
+    are_answered(&changes.prop_map(|changes| changes.into_iter().fold(FILE.to_owned(), changed)));
 }
 
 #[test]
@@ -189,11 +182,9 @@ fn a_file_that_breaks_off_is_answered() {
 
 #[test]
 fn any_text_is_answered() {
-    holds(&any::<String>(), |text| is_answered(&text));
-    holds(&vec(any::<u8>(), 0..200), |bytes| {
-        is_answered(&String::from_utf8_lossy(&bytes))
-    });
-    holds(&vec(select(&PIECES[..]), 0..30), |pieces| is_answered(&pieces.concat()));
+    are_answered(&any::<String>());
+    are_answered(&vec(any::<u8>(), 0..200).prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    are_answered(&vec(select(&PIECES[..]), 0..30).prop_map(|pieces| pieces.concat()));
 }
 
 #[test]

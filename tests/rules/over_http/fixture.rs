@@ -8,7 +8,7 @@ pub(crate) use crate::support::{
     http::{NOTHING, Reply, Server},
 };
 
-/// Whatever its name ends in, nobody needs more of a limit to count requests.
+/// The algorithm whose answers are the easiest to count by.
 pub(crate) const PER_MINUTE: &str = "algorithm = \"fixed_window\"\nlimit = 10\nwindow = \"1m\"\n";
 
 /// A limit of ten a minute, and what else there is to say.
@@ -36,10 +36,7 @@ pub(crate) fn telling() -> Router {
         });
         tiers.collect::<Vec<_>>().join("\n")
     };
-    Router::new()
-        .route("/users/{id}", any(handler))
-        .route("/unlimited", any(async || "unlimited"))
-        .fallback(any(handler))
+    Router::new().route("/users/{id}", any(handler)).fallback(any(handler))
 }
 
 /// That app behind these rules.

@@ -1,7 +1,7 @@
 //! The value of a header.
 
 use http::{HeaderValue, Request};
-use tollgate::{ApiKey, ClientIp, Header, HttpMethod, KeyError, KeyExtractor};
+use tollgate::{ApiKey, ClientIp, Cookie, Header, HttpMethod, KeyError, KeyExtractor, QueryParam};
 
 use crate::{digest, error, key, request};
 
@@ -71,6 +71,17 @@ fn no_header_makes_the_key_of_another_extractor() {
             key(&Header::new("x-user-id").label(name), &request),
             format!("header/{other}")
         );
+    }
+}
+
+#[test]
+fn no_label_of_a_header_is_that_of_a_parameter_or_a_cookie() {
+    let mut request = request(&[("cookie", "a=1"), ("x-user-id", "1")]);
+    *request.uri_mut() = "/?a=1".parse().unwrap();
+    for other in [key(&QueryParam::new("a"), &request), key(&Cookie::new("a"), &request)] {
+        let (label, _) = other.split_once(':').unwrap();
+        let header = Header::new("x-user-id").label(label);
+        assert_eq!(key(&header, &request), format!("header/{other}"));
     }
 }
 

@@ -8,8 +8,9 @@ use crate::{
     key::Key,
 };
 
-/// Labels that other extractors give to keys which a header must not be able to name.
+/// Labels, and beginnings of labels, of other extractors, whose keys a header must not be able to name.
 const TAKEN: [&str; 3] = ["ip", "apikey", "method"];
+const BEGIN: [&str; 2] = ["query/", "cookie/"];
 
 /// The value of a header: `x-user-id:12345`, or `user:12345` with [`label("user")`](Self::label).
 ///
@@ -51,8 +52,8 @@ impl Header {
 
     /// What keys begin with, in place of the header's name: `user` for `user:12345`.
     ///
-    /// `ip`, `apikey` and `method` are the labels of other extractors, whose keys a header must not name; with them, keys
-    /// begin with `header/ip` and so on.
+    /// `ip`, `apikey` and `method` are the labels of other extractors, whose keys a header must not name, and so is what begins
+    /// with `query/` or `cookie/`; with them, keys begin with `header/ip` and so on.
     #[must_use]
     pub fn label(self, label: &str) -> Self {
         Self {
@@ -76,7 +77,7 @@ impl<B> KeyExtractor<Request<B>> for Header {
 
 /// No header has a slash in its name, so no other header reads like this.
 fn own_label(label: &str) -> Box<str> {
-    match TAKEN.contains(&label) {
+    match TAKEN.contains(&label) || BEGIN.iter().any(|taken| label.starts_with(taken)) {
         true => format!("header/{label}").into(),
         false => label.into(),
     }

@@ -1,0 +1,178 @@
+//! What the command line asks for.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use http::HeaderName;
+use tollgate::RedisStore;
+
+pub(crate) const HELP: &str = "\
+What would these rules have done? Puts recorded requests through a rules file, at the times they came. Nothing is sent
+to anybody, and every run starts from nothing.
+
+  cargo run --release --example simulate -- --rules FILE --log FILE [--user-header NAME] [--store STORE]
+  cargo run --release --example simulate -- --rules FILE --trace FILE [--store STORE]
+
+  --rules FILE         the rules to try
+  --log FILE           an access log in the Common or the Combined Log Format: reports what was admitted and refused by
+                       which limit, the top keys and the worst minutes
+  --user-header NAME   sends the log's user as this header, so that rules can count by user; its sender is the log's
+                       host, so rules that take the header from proxies only do without it
+  --trace FILE         a JSON object a line, each a request; answers each with a line of JSON, in order
+  --store STORE        memory, unless told otherwise, or redis://HOST:PORT, which answers the same; there everything is
+                       kept under a prefix of its own and deleted at the end
+
+FILE can be - for standard input. Only answers and reports go to standard output. There is no router here: limits by
+route that name no path count all requests as one.
+
+A request of a trace is {\"at_us\":1700000000000000,\"method\":\"GET\",\"path\":\"/api/x\",\"headers\":{\"x-user-id\":\"u1\"},
+\"ip\":\"203.0.113.7\",\"cost\":1}. All but at_us may be left out: then it is a GET of / without headers or address, and
+costs what the rules say. at_us is in microseconds since 1970 and may go back. A cost of 0 asks without spending.
+
+Try it, from the folder that has Cargo.toml:
+
+  cargo run --example simulate -- --rules examples/simulate/sample.toml --log examples/simulate/sample.log
+  cargo run --example simulate -- --rules examples/simulate/sample.toml --trace examples/simulate/sample.jsonl
+
+It exits with 0 when it is done, with 1 when something cannot be read or the store fails, and with 2 when it was called
+the wrong way.
+";
+
+const OPTIONS: &str = "--rules, --log, --user-header, --trace, --store and --help";
+
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/simulate/sample");
+
+pub(crate) enum Job {
+    Help,
+    Simulate(Options),
+}
+
+pub(crate) struct Options {
+    pub(crate) rules: PathBuf,
+    pub(crate) store: Place,
+    pub(crate) recording: Recording,
+}
+
+/// Where to count.
+pub(crate) enum Place {
+    Memory,
+    Redis(String),
+}
+
+/// What happened once.
+pub(crate) enum Recording {
+    Trace(PathBuf),
+    Log {
+        file: PathBuf,
+        user_header: Option<HeaderName>,
+    },
+}
+
+impl Recording {
+    pub(crate) fn file(&self) -> &Path {
+        match self {
+            Self::Trace(file) | Self::Log { file, .. } => file,
+        }
+    }
+}
+
+/// What has been given so far, each once.
+#[derive(Default)]
+struct Given {
+    rules: Option<OsString>,
+    store: Option<OsString>,
+    trace: Option<OsString>,
+    log: Option<OsString>,
+    user_header: Option<OsString>,
+}
+
+impl Job {
+    pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let mut arguments = arguments.peekable();
+        if arguments.peek().is_none() {
+            return Ok(Self::Simulate(sample()));
+        }
+        let mut given = Given::default();
+        while let Some(argument) = arguments.next() {
+            let option = argument.to_string_lossy();
+            let (place, needed) = match &*option {
+                "--help" | "-h" => return Ok(Self::Help),
+                "--rules" => (&mut given.rules, "a file"),
+                "--store" => (&mut given.store, "memory or redis://HOST:PORT"),
+                "--trace" => (&mut given.trace, "a file, or - for standard input"),
+                "--log" => (&mut given.log, "a file, or - for standard input"),
+                "--user-header" => (&mut given.user_header, "a header's name, like x-user-id"),
+                unknown => return Err(format!("there is no option {unknown}: there are {OPTIONS}")),
+            };
+            let value = arguments.next_if(|value| !value.to_string_lossy().starts_with("--"));
+            let value = value.ok_or_else(|| format!("{option} needs {needed}"))?;
+            if place.replace(value).is_some() {
+                return Err(format!("{option} is given twice: give it once"));
+            }
+        }
+        given.options().map(Self::Simulate)
+    }
+}
+
+impl Given {
+    fn options(self) -> Result<Options, String> {
+        let rules = self.rules.ok_or("which rules? give them with --rules FILE")?.into();
+        let store = self.store.map_or(Ok(Place::Memory), place)?;
+        let recording = match (self.trace, self.log, self.user_header) {
+            (Some(_), Some(_), _) => return Err("--trace and --log are both given: give one of them".into()),
+            (None, None, _) => return Err("which requests? give them with --log FILE or with --trace FILE".into()),
+            (Some(_), None, Some(_)) => {
+                return Err("--user-header is for --log: a trace has its headers in \"headers\"".into());
+            }
+            (Some(file), None, None) => Recording::Trace(file.into()),
+            (None, Some(file), name) => Recording::Log {
+                file: file.into(),
+                user_header: name.map(header).transpose()?,
+            },
+        };
+        Ok(Options {
+            rules,
+            store,
+            recording,
+        })
+    }
+}
+
+fn place(given: OsString) -> Result<Place, String> {
+    let given = given.to_string_lossy();
+    match &*given {
+        "memory" => Ok(Place::Memory),
+        // What is wrong with an address, the store says in words that hold no password.
+        url if url.contains("://") => match RedisStore::builder().url(url).build() {
+            Ok(_) => Ok(Place::Redis(url.to_owned())),
+            Err(error) => Err(format!("--store: {error}")),
+        },
+        other => Err(format!(
+            "--store needs memory or redis://HOST:PORT, and {other:?} is neither"
+        )),
+    }
+}
+
+fn header(given: OsString) -> Result<HeaderName, String> {
+    let given = given.to_string_lossy();
+    let name = HeaderName::from_bytes(given.as_bytes());
+    name.map_err(|_| format!("--user-header needs a header's name, like x-user-id, and {given:?} is none"))
+}
+
+/// For whoever has nothing to try yet.
+fn sample() -> Options {
+    eprintln!(
+        "This is a sample. For files of your own: cargo run --example simulate -- --rules FILE --log FILE\n\
+         (--help tells more)\n"
+    );
+    Options {
+        rules: format!("{SAMPLE}.toml").into(),
+        store: Place::Memory,
+        recording: Recording::Log {
+            file: format!("{SAMPLE}.log").into(),
+            user_header: None,
+        },
+    }
+}

@@ -4,6 +4,7 @@
 mod grpc;
 mod outcomes;
 mod rules;
+mod simulate;
 mod soak;
 #[path = "../support/mod.rs"]
 mod support;

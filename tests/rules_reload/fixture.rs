@@ -89,7 +89,7 @@ impl Watched {
 
     /// What has been logged about the file, and not been asked for yet.
     pub(crate) fn has_said(&self) -> Vec<Line> {
-        log::take(|line| line.field("file") == self.file)
+        log::take(|line| line.field("file") == self.file || line.field("error").starts_with(&self.file))
     }
 }
 

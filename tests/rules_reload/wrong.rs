@@ -13,27 +13,33 @@ use crate::{
     support::folder::Folder,
 };
 
-/// What can be wrong, and what is said about it.
+/// What can be wrong, and what is said about it after the file's name.
 type Wrong = (fn(&str), &'static str);
 
 const WRONG: [Wrong; 8] = [
-    (|file| overwrite(file, "[[limit]\nname ="), "line 1, column 9: "),
+    (|file| overwrite(file, "[[limit]\nname ="), ":1:9: "),
     (
         |file| overwrite(file, &text(SECOND).replace("limit = 3", "limit = 0")),
-        "line 10, column 9: limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295",
+        ":10:9: limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295",
     ),
     (
         |file| overwrite(file, "# nothing yet\n"),
-        "line 1, column 1: there is no limit: write each of them under [[limit]]",
+        ":1:1: there is no limit: write each of them under [[limit]]",
     ),
-    (|file| overwrite(file, ""), "line 1, column 1: there is no limit"),
+    (|file| overwrite(file, ""), ":1:1: there is no limit"),
     (
         |file| fs::write(file, b"# \xff\xfe\n").unwrap(),
-        "stream did not contain valid UTF-8",
+        ": it cannot be read: stream did not contain valid UTF-8",
     ),
-    (|file| fs::remove_file(file).unwrap(), "No such file or directory"),
-    (a_folder_in_its_place, "Is a directory"),
-    (a_link_to_itself, "Too many levels of symbolic links"),
+    (
+        |file| fs::remove_file(file).unwrap(),
+        ": it cannot be read: No such file or directory",
+    ),
+    (a_folder_in_its_place, ": it cannot be read: Is a directory"),
+    (
+        a_link_to_itself,
+        ": it cannot be read: Too many levels of symbolic links",
+    ),
 ];
 
 fn overwrite(file: &str, text: &str) {
@@ -71,7 +77,8 @@ fn the_rules_before_stay_in_force_until_it_is_mended() {
         let said = watched.says();
         let message = "the rules are wrong: those before stay in force";
         assert_eq!((said.level, said.field("message")), (Level::ERROR, message));
-        assert!(said.field("error").starts_with(why), "{}", said.field("error"));
+        let error = said.field("error");
+        assert!(error.starts_with(&format!("{}{why}", watched.file)), "{error}");
     }
     let_it_be_looked_at();
     for (watched, (_, why)) in &files {
@@ -91,7 +98,7 @@ fn what_is_wrong_in_another_way_is_said_anew() {
     for limit in ["0", "-1", "0"] {
         watched.write(text(FIRST).replace("limit = 1", &format!("limit = {limit}")));
         let said = watched.says();
-        let place = format!("line 3, column 9: limit \"first\": limit = {limit}: ");
+        let place = format!("{}:3:9: limit \"first\": limit = {limit}: ", watched.file);
         assert!(said.field("error").starts_with(&place), "{}", said.field("error"));
     }
     // It is as it was before, and that is a change, too.
@@ -105,8 +112,9 @@ fn all_that_is_wrong_is_said_at_once() {
     let watched = Watched::new();
     watched.write(text(SECOND).replace("limit = ", "limit = -"));
     let said = watched.says();
-    let places: Vec<_> = said.field("error").lines().map(|line| &line[..18]).collect();
-    assert_eq!(places, ["line 3, column 9: ", "line 10, column 9:"]);
+    let place = |line: &str| line.strip_prefix(&watched.file)?.split(' ').next().map(str::to_owned);
+    let places: Vec<_> = said.field("error").lines().map(place).collect();
+    assert_eq!(places, [":3:9:", ":10:9:"].map(|place| Some(place.to_owned())));
 }
 
 /// Nobody is kept from reading a file who may do anything.
@@ -119,10 +127,8 @@ fn a_file_that_may_not_be_read_changes_nothing() {
         return;
     }
     let said = watched.says();
-    assert_eq!(
-        (said.level, said.field("error")),
-        (Level::ERROR, "Permission denied (os error 13)")
-    );
+    let why = format!("{}: it cannot be read: Permission denied (os error 13)", watched.file);
+    assert_eq!((said.level, said.field("error")), (Level::ERROR, &*why));
     allow(0o600);
     assert_eq!(watched.says().level, Level::INFO);
     assert!(are_in_force(&watched.rules, FIRST));

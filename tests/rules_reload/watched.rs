@@ -19,7 +19,7 @@ fn it_is_written_in_place() {
     let watched = Watched::new();
     for limits in [SECOND, FIRST] {
         watched.write(text(limits));
-        watched.follows(limits);
+        watched.follows_soon(limits);
         let said = watched.says();
         assert_eq!(
             (said.level, said.field("message")),
@@ -37,7 +37,7 @@ fn another_file_is_renamed_over_it() {
         let new = watched.folder.file(".rules.toml.swp");
         fs::write(&new, text(limits)).unwrap();
         fs::rename(&new, &watched.file).unwrap();
-        watched.follows(limits);
+        watched.follows_soon(limits);
     }
 }
 
@@ -46,7 +46,7 @@ fn it_is_removed_and_created_again() {
     let watched = Watched::new();
     fs::remove_file(&watched.file).unwrap();
     watched.write(text(SECOND));
-    watched.follows(SECOND);
+    watched.follows_soon(SECOND);
 }
 
 /// As Kubernetes updates what it mounts: the file is a link into a folder, which is a link to one of its versions.
@@ -65,7 +65,7 @@ fn a_link_is_pointed_elsewhere() {
     symlink("..two", &new).unwrap();
     fs::rename(&new, watched.folder.file("..data")).unwrap();
     fs::remove_dir_all(watched.folder.file("..one")).unwrap();
-    watched.follows(SECOND);
+    watched.follows_soon(SECOND);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn neither_its_length_nor_its_time_changes() {
         (after.len(), after.modified().unwrap()),
         (before.len(), before.modified().unwrap())
     );
-    watched.follows(other);
+    watched.follows_soon(other);
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl KeyError {
     }
 
     /// Whether a stand-in may take the place of what is not there.
-    pub(super) fn is_absence(&self) -> bool {
+    pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
             Self::NotProvided { optional, .. } => *optional,

@@ -54,7 +54,9 @@ pub use self::{
     cost::{CostExtractor, IntoCost},
     error::KeyError,
     global::Global,
-    http::{ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, QueryParam, Within},
+    http::{
+        ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, QueryParam, Unaddressed, Within,
+    },
     matcher::Matcher,
     or::Or,
 };

@@ -1,6 +1,6 @@
 //! Whom a limit counts by.
 
-use http::{HeaderName, Request, header::COOKIE};
+use http::{Request, header::COOKIE};
 use smallvec::SmallVec;
 
 use super::trust::Trust;
@@ -25,10 +25,11 @@ pub(super) enum Part {
     Constant(Key),
     Ip,
     /// The route that axum matched, for a limit without a path of its own.
+    #[cfg(feature = "axum")]
     MatchedRoute,
     Method,
-    Header(HeaderName, Header),
-    ApiKey(HeaderName, ApiKey),
+    Header(Header),
+    ApiKey(ApiKey),
     Query(QueryParam),
     Cookie(Cookie),
 }
@@ -53,8 +54,8 @@ impl Identity {
 
     fn part<B>(&self, part: &Part, request: &Request<B>, trust: &Trust) -> Result<Key, KeyError> {
         match (part.of(request, trust), &self.default) {
-            (Err(_), Some(StandIn::Word(word))) => Ok(word.clone()),
-            (Err(_), Some(StandIn::Ip)) => trust.address(request),
+            (Err(error), Some(StandIn::Word(word))) if error.is_absence() => Ok(word.clone()),
+            (Err(error), Some(StandIn::Ip)) if error.is_absence() => trust.address(request),
             (found, _) => found,
         }
     }
@@ -65,30 +66,17 @@ impl Part {
         let key = match self {
             Self::Constant(key) => return Ok(key.clone()),
             Self::Ip => return trust.address(request),
-            Self::MatchedRoute => matched_route(request),
+            #[cfg(feature = "axum")]
+            Self::MatchedRoute => Route.extract(request),
             Self::Method => HttpMethod.extract(request),
-            Self::Header(name, _) | Self::ApiKey(name, _) if !trust.believes(request, name) => {
-                return Err(KeyError::missing(format!("the `{name}` header")));
-            }
-            Self::Cookie(_) if !trust.believes(request, &COOKIE) => {
-                return Err(KeyError::missing("the `cookie` header"));
-            }
-            Self::Header(_, header) => header.extract(request),
-            Self::ApiKey(_, key) => key.extract(request),
+            Self::Header(header) => return header.of(trust.header(request, header.name())?),
+            Self::ApiKey(key) => return key.of(trust.header(request, key.name())?),
             Self::Query(parameter) => parameter.extract(request),
-            Self::Cookie(cookie) => cookie.extract(request),
+            Self::Cookie(cookie) => match trust.believes(request, &COOKIE)? {
+                true => cookie.extract(request),
+                false => Err(KeyError::missing("the `cookie` header")),
+            },
         };
         Ok(key?.expect("none of these exempts a request"))
     }
-}
-
-#[cfg(feature = "axum")]
-fn matched_route<B>(request: &Request<B>) -> Result<Option<Key>, KeyError> {
-    Route.extract(request)
-}
-
-/// There is no router to ask: all requests count as one, never by their path, which clients make up.
-#[cfg(not(feature = "axum"))]
-fn matched_route<B>(_: &Request<B>) -> Result<Option<Key>, KeyError> {
-    Ok(Some(Key::stand_in("unmatched")))
 }

@@ -7,6 +7,7 @@ use http::{HeaderName, Request};
 use super::{identity::Identity, scope::Scope, trust::Trust};
 use crate::{
     charge::Charge,
+    extract::KeyError,
     limit::Limit,
     policy::Bill,
     quota::{self, Cost},
@@ -39,11 +40,8 @@ pub(super) enum CostOf {
 
 impl Tier {
     pub(super) fn bill<B>(&self, request: &Request<B>, trust: &Trust, bill: &mut Bill) {
-        match self.identity.of(request, trust) {
-            Ok(key) => {
-                let limit = self.limit_of(request, trust).clone();
-                bill.charge(Charge::new(limit, key).cost(self.cost.of(request, trust)));
-            }
+        match self.charge(request, trust) {
+            Ok(charge) => bill.charge(charge),
             Err(error) => bill.cannot_charge(&self.limit, error),
         }
         if self.shadow {
@@ -51,24 +49,32 @@ impl Tier {
         }
     }
 
+    fn charge<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Charge, KeyError> {
+        let key = self.identity.of(request, trust)?;
+        let limit = self.limit_of(request, trust)?.clone();
+        Ok(Charge::new(limit, key).cost(self.cost.of(request, trust)?))
+    }
+
     /// By the plan that the request is on; who is on none that is known has the limit itself.
-    fn limit_of<B>(&self, request: &Request<B>, trust: &Trust) -> &Limit {
-        let plan = self.plans.as_ref().and_then(|plans| {
-            let plan = trust.header(request, &plans.header)?;
-            plans.limits.get(str::from_utf8(plan.as_bytes()).ok()?)
-        });
-        plan.unwrap_or(&self.limit)
+    fn limit_of<B>(&self, request: &Request<B>, trust: &Trust) -> Result<&Limit, KeyError> {
+        let Some(Plans { header, limits }) = &self.plans else {
+            return Ok(&self.limit);
+        };
+        let plan = trust.header(request, header)?;
+        let plan = plan.and_then(|plan| str::from_utf8(plan.as_bytes()).ok());
+        Ok(plan.and_then(|plan| limits.get(plan)).unwrap_or(&self.limit))
     }
 }
 
 impl CostOf {
-    fn of<B>(&self, request: &Request<B>, trust: &Trust) -> Cost {
-        match self {
+    fn of<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Cost, KeyError> {
+        Ok(match self {
             Self::Each(cost) => *cost,
-            Self::Header(name) => trust
-                .header(request, name)
-                .map_or(1, |value| number(value.as_bytes()).max(1)),
-        }
+            Self::Header(name) => {
+                let value = trust.header(request, name)?;
+                value.map_or(1, |value| number(value.as_bytes()).max(1))
+            }
+        })
     }
 }
 

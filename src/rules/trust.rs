@@ -34,38 +34,46 @@ impl Trust {
     }
 
     /// The header, if its sender may set it.
-    pub(super) fn header<'r, B>(&self, request: &'r Request<B>, name: &HeaderName) -> Option<&'r HeaderValue> {
-        let value = request.headers().get(name)?;
-        self.believes(request, name).then_some(value)
+    pub(super) fn header<'r, B>(
+        &self,
+        request: &'r Request<B>,
+        name: &HeaderName,
+    ) -> Result<Option<&'r HeaderValue>, KeyError> {
+        let mut values = request.headers().get_all(name).into_iter();
+        match self.guards(name) {
+            false => Ok(values.next()),
+            // The nearest proxy is the last one who can have added something to what a client sent.
+            true => match values.next_back() {
+                Some(value) => Ok(self.client.is_relayed(request)?.then_some(value)),
+                None => Ok(None),
+            },
+        }
     }
 
     /// Whether the sender of a request may set this header.
-    pub(super) fn believes<B>(&self, request: &Request<B>, header: &HeaderName) -> bool {
-        !self.guards(header) || self.noted(self.client.is_relayed(request)).unwrap_or(false)
+    pub(super) fn believes<B>(&self, request: &Request<B>, header: &HeaderName) -> Result<bool, KeyError> {
+        Ok(!self.guards(header) || self.client.is_relayed(request)?)
     }
 
     /// The client's address, as a key.
     pub(super) fn address<B>(&self, request: &Request<B>) -> Result<Key, KeyError> {
-        let key = self.noted(self.client.extract(request))?;
+        let key = self.client.extract(request)?;
         Ok(key.expect("every address is a key"))
     }
 
-    /// Whether the client is in one of these networks, and it is known.
+    /// Whether the client is known to be in one of these networks. A service that does not provide addresses goes on without
+    /// exemptions by network: whoever adds one to the rules should not stop it.
     pub(super) fn is_within<B>(&self, networks: &Within, request: &Request<B>) -> bool {
-        self.noted(networks.matches(request)).unwrap_or(false)
+        match networks.matches(request) {
+            Err(error @ KeyError::NotProvided { .. }) if !self.misconfigured.swap(true, Ordering::Relaxed) => {
+                tracing::error!(%error, "networks exempt nobody");
+                false
+            }
+            within => within.unwrap_or(false),
+        }
     }
 
     pub(super) fn client(&self) -> &ClientIp {
         &self.client
-    }
-
-    /// Rules may go on without an address, but then their author should know that there is none.
-    fn noted<T>(&self, result: Result<T, KeyError>) -> Result<T, KeyError> {
-        if let Err(error @ KeyError::NotProvided { .. }) = &result
-            && !self.misconfigured.swap(true, Ordering::Relaxed)
-        {
-            tracing::error!(%error, "rules about addresses do not work");
-        }
-        result
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use http::Request;
-use tollgate::{Key, KeyError, ManualClock, MemoryStore, Operation, RuleSet, Store};
+use tollgate::{Key, KeyError, ManualClock, MemoryStore, Operation, RuleSet, Store, extract::Unaddressed};
 
 const FILE: &str = r#"
     [[limit]]
@@ -80,7 +80,7 @@ impl io::Write for Log {
 }
 
 #[test]
-fn that_no_address_is_known_is_logged_once() {
+fn what_a_service_does_not_provide_is_an_error_and_no_stand_in() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -90,14 +90,22 @@ fn that_no_address_is_known_is_logged_once() {
     tracing::subscriber::with_default(subscriber, || {
         let rules = RuleSet::parse(FILE).unwrap();
         for _ in 0..3 {
-            assert_eq!(rules.charges(&from(None, "/api/a", "a")).unwrap().len(), 2);
+            let error = rules.charges(&from(None, "/api/a", "a")).unwrap_err();
+            assert!(matches!(error, KeyError::NotProvided { .. }), "{error}");
         }
     });
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
-    assert!(
-        log.contains("ERROR") && log.contains("rules about addresses do not work"),
-        "{log}"
-    );
+    assert!(log.contains("ERROR") && log.contains("networks exempt nobody"), "{log}");
     assert!(log.contains("there is no peer address to count requests by"), "{log}");
+}
+
+#[test]
+fn a_request_that_is_said_to_have_no_address_lacks_one() {
+    let rules = RuleSet::parse(FILE).unwrap();
+    let mut local = from(None, "/api/a", "a");
+    local.extensions_mut().insert(Unaddressed);
+    assert_eq!(rules.charges(&local).unwrap().len(), 2);
+    let rules = RuleSet::parse(&FILE.replace("default = \"somewhere\"", "")).unwrap();
+    assert_eq!(rules.charges(&local).unwrap_err(), KeyError::missing("a peer address"));
 }

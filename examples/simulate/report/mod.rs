@@ -11,7 +11,6 @@ use foldhash::quality::RandomState;
 use tollgate::{Decision, Key, KeyError, Limit, Micros, Tier};
 
 use self::count::Count;
-use crate::peer;
 
 /// In microseconds.
 const MINUTE: Micros = 60_000_000;
@@ -67,7 +66,7 @@ impl Report {
     /// A request that nobody can be charged for.
     pub(crate) fn keyless(&mut self, at: Micros, error: &KeyError) {
         self.came(at, false);
-        *self.keyless.entry(peer::told(error)).or_default() += 1;
+        *self.keyless.entry(error.to_string()).or_default() += 1;
     }
 
     pub(crate) fn decided(&mut self, at: Micros, decision: &Decision) {

@@ -5,8 +5,6 @@ use std::time::Duration;
 use serde::Serialize;
 use tollgate::{Decision, KeyError, Micros, Tier};
 
-use crate::peer;
-
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
     admitted: bool,
@@ -57,7 +55,7 @@ impl Unanswered {
     pub(super) fn of(error: &KeyError) -> Self {
         Self {
             admitted: false,
-            error: peer::told(error),
+            error: error.to_string(),
         }
     }
 }

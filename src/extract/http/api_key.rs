@@ -1,6 +1,6 @@
 //! An API key, which nobody but its owner should ever see.
 
-use http::{HeaderName, Request, header::AUTHORIZATION};
+use http::{HeaderName, HeaderValue, Request, header::AUTHORIZATION};
 
 use super::{
     super::{KeyError, KeyExtractor, Or},
@@ -64,16 +64,32 @@ impl ApiKey {
     }
 }
 
-impl<B> KeyExtractor<Request<B>> for ApiKey {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+impl ApiKey {
+    /// The name of the header that it is in.
+    pub(crate) fn name(&self) -> &HeaderName {
+        match &self.0 {
+            Source::Header(name) => name,
+            Source::Bearer => &AUTHORIZATION,
+        }
+    }
+
+    /// The key of a request whose header has this value.
+    pub(crate) fn of(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
+        let value = present(self.name(), value);
         let secret = match &self.0 {
-            Source::Header(name) => present(request, name)?,
-            Source::Bearer => present(request, &AUTHORIZATION)
+            Source::Header(_) => value?,
+            Source::Bearer => value
                 .ok()
                 .and_then(bearer_token)
                 .ok_or_else(|| KeyError::missing("an `authorization` header with a bearer token"))?,
         };
-        Ok(Some(Key::of_bytes("apikey", digest(secret).as_bytes())))
+        Ok(Key::of_bytes("apikey", digest(secret).as_bytes()))
+    }
+}
+
+impl<B> KeyExtractor<Request<B>> for ApiKey {
+    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+        self.of(request.headers().get(self.name())).map(Some)
     }
 }
 

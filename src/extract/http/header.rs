@@ -1,6 +1,6 @@
 //! The value of a header.
 
-use http::{HeaderName, Request};
+use http::{HeaderName, HeaderValue, Request};
 
 use super::super::{KeyError, KeyExtractor, Or};
 use crate::{
@@ -68,10 +68,23 @@ impl Header {
     }
 }
 
+impl Header {
+    /// The header's name.
+    #[cfg(feature = "rules")]
+    pub(crate) fn name(&self) -> &HeaderName {
+        &self.name
+    }
+
+    /// The key of a request whose header has this value.
+    pub(crate) fn of(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
+        let value = present(&self.name, value)?;
+        Ok(Key::of_bytes(&self.label, value))
+    }
+}
+
 impl<B> KeyExtractor<Request<B>> for Header {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        let value = present(request, &self.name)?;
-        Ok(Some(Key::of_bytes(&self.label, value)))
+        self.of(request.headers().get(&self.name)).map(Some)
     }
 }
 
@@ -89,9 +102,9 @@ pub(crate) fn header_name(name: &str) -> Result<HeaderName, Invalid> {
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| Invalid::new("header", format_args!("{name:?}"), must))
 }
 
-/// The first header of this name, unless it is empty.
-pub(super) fn present<'r, B>(request: &'r Request<B>, name: &HeaderName) -> Result<&'r [u8], KeyError> {
-    let value = request.headers().get(name).map(http::HeaderValue::as_bytes);
+/// The value of a header, unless it is empty.
+pub(super) fn present<'r>(name: &HeaderName, value: Option<&'r HeaderValue>) -> Result<&'r [u8], KeyError> {
+    let value = value.map(HeaderValue::as_bytes);
     value
         .filter(|value| !value.is_empty())
         .ok_or_else(|| KeyError::missing(format!("the `{name}` header")))

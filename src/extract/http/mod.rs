@@ -16,7 +16,7 @@ pub(crate) use self::header::header_name;
 pub use self::route::Route;
 pub use self::{
     api_key::ApiKey,
-    client_ip::{ClientIp, Within},
+    client_ip::{ClientIp, Unaddressed, Within},
     content_length::ContentLength,
     cookie::Cookie,
     extension::FromExtension,

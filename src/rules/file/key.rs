@@ -8,7 +8,7 @@ use super::{
     Field, Reported, Table,
 };
 use crate::{
-    extract::{ApiKey, Cookie, Header, QueryParam, header_name},
+    extract::{ApiKey, Cookie, Header, QueryParam},
     key::Key,
 };
 
@@ -30,23 +30,25 @@ fn part(field: &Field<'_>, path: Option<&Path>) -> Result<Part, Reported> {
         ))),
         _ => Ok(()),
     };
-    let header =
-        |name: &str| header_name(name).map_err(|_| field.must("name a header after the colon, like x-user-id"));
+    let no_header = |_| field.must("name a header after the colon, like x-user-id");
     Ok(match text.split_once(':') {
         None => match (text, path) {
             ("global", _) => Part::Constant(Key::GLOBAL),
             ("ip", _) => Part::Ip,
             ("route", Some(path)) => Part::Constant(path.key()),
+            #[cfg(feature = "axum")]
             ("route", None) => Part::MatchedRoute,
+            #[cfg(not(feature = "axum"))]
+            ("route", None) => {
+                return Err(field.must("stand beside a path, which is the route: there is no router to ask"));
+            }
             ("method", _) => Part::Method,
             _ => return Err(unknown(field)),
         },
-        Some(("header", name)) => Part::Header(header(name)?, Header::new(name)),
+        Some(("header", name)) => Part::Header(Header::try_new(name).map_err(no_header)?),
         // Its scheme can be written in many ways, each of which would be another key.
-        Some(("apikey", name)) if name.eq_ignore_ascii_case("authorization") => {
-            Part::ApiKey(header(name)?, ApiKey::bearer())
-        }
-        Some(("apikey", name)) => Part::ApiKey(header(name)?, ApiKey::header(name)),
+        Some(("apikey", name)) if name.eq_ignore_ascii_case("authorization") => Part::ApiKey(ApiKey::bearer()),
+        Some(("apikey", name)) => Part::ApiKey(ApiKey::try_header(name).map_err(no_header)?),
         Some(("query", name)) => {
             named(name, "a query parameter", &[])?;
             Part::Query(QueryParam::new(name))

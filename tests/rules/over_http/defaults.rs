@@ -1,6 +1,7 @@
 //! What stands in for a part of a key that a request does not have.
 
-use tollgate::RateLimitLayer;
+use axum::Extension;
+use tollgate::{RateLimitLayer, extract::Unaddressed};
 
 use super::fixture::{NOTHING, Server, TRUST, TestStore, ask, on_both_stores, rules, serve, telling, ten};
 
@@ -9,7 +10,8 @@ on_both_stores![
     an_address_stands_in_for_each_part_that_is_absent,
     an_address_that_stands_in_is_the_clients_own,
     without_a_default_a_request_is_told_what_it_lacks,
-    without_an_address_only_a_word_stands_in,
+    nothing_stands_in_for_what_the_service_does_not_provide,
+    a_word_stands_in_for_an_address_that_a_request_is_said_not_to_have,
 ];
 
 /// A request lacks these, in every way that a part can be absent.
@@ -101,22 +103,36 @@ async fn without_a_default_a_request_is_told_what_it_lacks<St: TestStore>() {
     }
 }
 
-async fn without_an_address_only_a_word_stands_in<St: TestStore>() {
-    for (key, status) in [
-        ("key = \"ip\"", 500),
-        ("key = \"ip\"\ndefault = \"ip\"", 500),
-        ("key = \"header:x-user-id\"\ndefault = \"ip\"", 500),
-        ("key = \"ip\"\ndefault = \"somewhere\"", 200),
-        ("key = [\"ip\", \"method\"]\ndefault = \"somewhere\"", 200),
+/// Whoever serves has forgotten to hand addresses on: everybody would share what stands in.
+async fn nothing_stands_in_for_what_the_service_does_not_provide<St: TestStore>() {
+    let proxies = "[trust]\nproxies = [\"127.0.0.0/8\"]\nheaders = [\"x-user-id\", \"x-plan\", \"x-cost\"]\n";
+    for key in [
+        "key = \"ip\"",
+        "key = \"ip\"\ndefault = \"ip\"",
+        "key = \"ip\"\ndefault = \"somewhere\"",
+        "key = [\"ip\", \"method\"]\ndefault = \"somewhere\"",
+        "key = \"header:x-other\"\ndefault = \"ip\"",
+        "key = \"header:x-user-id\"\ndefault = \"somebody\"",
+        "key = \"global\"\nplan = \"header:x-plan\"\nplans.pro = { limit = 100 }",
+        "key = \"global\"\ncost = \"header:x-cost\"",
     ] {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::rules(rules(&ten("api", key)), store);
+        let layer = RateLimitLayer::rules(rules(&(ten("api", key) + proxies)), store);
         let server = Server::start_without_peers(telling().layer(layer)).await;
+        let headers = [("x-user-id", "1"), ("x-plan", "pro"), ("x-cost", "2")];
+        let reply = ask(&server, "/", &headers).await;
+        assert_eq!(reply.status, 500, "{key}");
+        assert_eq!(reply.json()["error"], "rate_limiter_misconfigured");
+    }
+}
+
+async fn a_word_stands_in_for_an_address_that_a_request_is_said_not_to_have<St: TestStore>() {
+    for key in ["key = \"ip\"", "key = [\"ip\", \"method\"]"] {
+        let (store, _) = St::fresh();
+        let file = ten("api", &format!("{key}\ndefault = \"local\""));
+        let app = telling().layer(RateLimitLayer::rules(rules(&file), store));
+        let server = Server::start_without_peers(app.layer(Extension(Unaddressed))).await;
         let reply = server.get("/").await;
-        assert_eq!(reply.status, status, "{key}");
-        match status {
-            200 => assert!(reply.body.starts_with("api ~somewhere"), "{}", reply.body),
-            _ => assert_eq!(reply.json()["error"], "rate_limiter_misconfigured"),
-        }
+        assert!(reply.body.starts_with("api ~local"), "{}", reply.body);
     }
 }

@@ -8,6 +8,7 @@ on_both_stores![
     a_header_of_proxies_counts_in_a_key_only_if_a_proxy_sent_it,
     cookies_can_be_a_proxys_too,
     a_header_that_is_nobodys_is_believed_from_all,
+    of_what_a_client_sent_and_a_proxy_added_to_the_proxys_word_counts,
 ];
 
 const XFF: (&str, &str) = ("x-forwarded-for", "203.0.113.9, 192.0.2.1");
@@ -92,4 +93,16 @@ async fn a_header_that_is_nobodys_is_believed_from_all<St: TestStore>() {
     let trust = "[trust]\nproxies = [\"10.0.0.0/8\"]\nheaders = [\"x-plan\"]\n";
     let (server, ..) = serve::<St>(&(ten("api", "key = \"header:x-user-id\"") + trust)).await;
     assert_eq!(server.get_as("1").await.body, "api x-user-id:1, 9 left");
+}
+
+/// Some proxies add to headers of a client, and do not replace them.
+async fn of_what_a_client_sent_and_a_proxy_added_to_the_proxys_word_counts<St: TestStore>() {
+    let more = "key = \"header:x-user-id\"\nplan = \"header:x-plan\"\nplans.free = { limit = 5 }\nplans.pro = { limit = 100 }\n\
+                cost = \"header:x-cost\"";
+    let trust = "[trust]\nproxies = [\"127.0.0.0/8\"]\nheaders = [\"x-user-id\", \"x-plan\", \"x-cost\"]\n";
+    let (server, ..) = serve::<St>(&(ten("api", more) + trust)).await;
+    let client = [("x-user-id", "made-up"), ("x-plan", "pro"), ("x-cost", "1")];
+    let proxy = [("x-user-id", "alice"), ("x-plan", "free"), ("x-cost", "2")];
+    let reply = ask(&server, "/", &[client, proxy].concat()).await;
+    assert_eq!(reply.body, "api x-user-id:alice, 3 left");
 }

@@ -12,8 +12,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use http::Request;
 
-pub use self::networks::Within;
 use self::{forwarded::ForwardingHeader, networks::Networks};
+pub use self::{networks::Within, peer::Unaddressed};
 use super::super::{KeyError, KeyExtractor};
 use crate::{
     invalid::{self, Invalid},
@@ -29,7 +29,8 @@ use crate::{
 /// # The peer's address
 /// With axum, serve the router with `.into_make_service_with_connect_info::<SocketAddr>()`; in tests, add
 /// `MockConnectInfo(address)` as a layer. Elsewhere, put a [`SocketAddr`](std::net::SocketAddr) into the request's
-/// extensions. A request that has to be counted by its peer and has none is answered with an error (500) that says so.
+/// extensions, or [`Unaddressed`] where there is none. A request that has to be counted by its peer and has neither is
+/// answered with an error (500) that says so.
 ///
 /// ```
 /// use tollgate::ClientIp;
@@ -152,7 +153,11 @@ impl ClientIp {
     pub(crate) fn is_relayed<B>(&self, request: &Request<B>) -> Result<bool, KeyError> {
         match &self.trust {
             Trust::Nobody | Trust::Hops(_) => Ok(false),
-            Trust::Networks(networks) => Ok(networks.contain(&peer::address(request)?)),
+            Trust::Networks(networks) => match peer::address(request) {
+                Ok(peer) => Ok(networks.contain(&peer)),
+                Err(KeyError::Missing { .. }) => Ok(false),
+                Err(error) => Err(error),
+            },
         }
     }
 

@@ -8,11 +8,29 @@ use http::{Extensions, Request};
 
 use super::super::super::KeyError;
 
+/// Says of a request, in its extensions, that it has no address, since it came over a Unix socket or from a recording.
+///
+/// A request without it and without an address is an error of the service (500): nobody said who its peer is. With it, the
+/// request lacks an address as others lack a header, and what stands in for that takes its place.
+///
+/// ```
+/// use http::Request;
+/// use tollgate::{ClientIp, KeyExtractor, Or, extract::Unaddressed};
+///
+/// let request = Request::builder().extension(Unaddressed).body(())?;
+/// let client = Or::new(ClientIp::peer(), "local");
+/// assert_eq!(client.extract(&request)?.unwrap().as_str(), "~local");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unaddressed;
+
 /// The peer's address. An IPv4 address that came through an IPv6 socket is an IPv4 address.
 pub(super) fn address<B>(request: &Request<B>) -> Result<IpAddr, KeyError> {
     let extensions = request.extensions();
     match of_axum(extensions).or_else(|| extensions.get().copied()) {
         Some(peer) => Ok(peer.ip().to_canonical()),
+        None if extensions.get::<Unaddressed>().is_some() => Err(KeyError::missing("a peer address")),
         None => Err(KeyError::not_provided(
             "peer address",
             "serve the router with .into_make_service_with_connect_info::<SocketAddr>(), in tests add the layer \

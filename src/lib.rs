@@ -102,7 +102,7 @@ mod verdict;
 mod waiting;
 
 #[cfg(feature = "rules")]
-pub use self::rules::{RuleSet, RulesError};
+pub use self::rules::{Problem, RuleSet, RulesError};
 #[cfg(feature = "redis")]
 pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{

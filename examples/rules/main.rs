@@ -17,7 +17,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
     let app = Router::new()
         .route("/api/reports/{id}", get(async || "a report\n"))
-        .route("/{*path}", get(async || "hello\n"))
+        .fallback(async || "hello\n")
         .layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
 
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());

@@ -1,11 +1,14 @@
 //! What is wrong with a rules file, all of it at once.
 
 use std::{
-    error, fmt, io,
+    error, fmt,
     path::{Path, PathBuf},
 };
 
-/// Why rules are not taken: each thing that is wrong with them, and where. It displays one to a line.
+/// The most problems that are displayed. A log that was taken for a rules file has a million.
+const SHOWN: usize = 50;
+
+/// Why rules are not taken: each thing that is wrong with them, and where. It displays one to a line, and fifty at most.
 ///
 /// ```
 /// use tollgate::RuleSet;
@@ -14,15 +17,16 @@ use std::{
 /// let lines: Vec<usize> = error.problems().iter().map(|problem| problem.line()).collect();
 /// assert_eq!(lines, [1, 1, 3, 4]); // neither an algorithm nor a key, and two values that cannot be
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RulesError {
     file: Option<PathBuf>,
     why: Why,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Why {
-    Unreadable(io::Error),
+    /// In words that say what cannot be done with the file.
+    Unusable(String),
     Wrong(Vec<Problem>),
 }
 
@@ -35,8 +39,8 @@ pub struct Problem {
 }
 
 impl RulesError {
-    pub(super) fn unreadable(error: io::Error) -> Self {
-        let (file, why) = (None, Why::Unreadable(error));
+    pub(super) fn unusable(why: impl fmt::Display) -> Self {
+        let (file, why) = (None, Why::Unusable(why.to_string()));
         Self { file, why }
     }
 
@@ -53,7 +57,7 @@ impl RulesError {
     /// What is wrong, from the top of the file to its end; nothing, if it cannot be read at all.
     pub fn problems(&self) -> &[Problem] {
         match &self.why {
-            Why::Unreadable(_) => &[],
+            Why::Unusable(_) => &[],
             Why::Wrong(problems) => problems,
         }
     }
@@ -83,28 +87,30 @@ impl Problem {
 impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.as_ref().map(|file| file.display());
-        let problems = match &self.why {
-            Why::Unreadable(error) => {
-                return match file {
-                    Some(file) => write!(f, "{file}: it cannot be read: {error}"),
-                    None => write!(f, "the rules cannot be read: {error}"),
-                };
-            }
-            Why::Wrong(problems) => problems,
+        let problems = match (&self.why, file) {
+            (Why::Wrong(problems), _) => problems,
+            (Why::Unusable(why), Some(file)) => return write!(f, "{file}: {why}"),
+            (Why::Unusable(why), None) => return f.write_str(why),
         };
-        for (index, problem) in problems.iter().enumerate() {
+        for (index, problem) in problems.iter().take(SHOWN).enumerate() {
             let line = if index == 0 { "" } else { "\n" };
-            match &file {
+            match &self.file {
                 // As compilers write it, so that editors find the place.
-                Some(file) => write!(
-                    f,
-                    "{line}{file}:{}:{}: {}",
-                    problem.line, problem.column, problem.message
-                )?,
+                Some(file) => {
+                    let Problem {
+                        line: at,
+                        column,
+                        message,
+                    } = problem;
+                    write!(f, "{line}{}:{at}:{column}: {message}", file.display())?;
+                }
                 None => write!(f, "{line}{problem}")?,
             }
         }
-        Ok(())
+        match problems.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
     }
 }
 
@@ -115,11 +121,4 @@ impl fmt::Display for Problem {
     }
 }
 
-impl error::Error for RulesError {
-    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
-        match &self.why {
-            Why::Unreadable(error) => Some(error),
-            Why::Wrong(_) => None,
-        }
-    }
-}
+impl error::Error for RulesError {}

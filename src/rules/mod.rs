@@ -8,6 +8,7 @@ mod in_force;
 mod path;
 mod scope;
 mod set;
+mod source;
 mod tier;
 mod trust;
 mod watch;

@@ -1,14 +1,14 @@
 //! The rules in force, and how they are replaced.
 
 use std::{
-    fmt, fs, mem,
+    fmt, mem,
     path::Path,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
 };
 
 use http::Request;
 
-use super::{error::RulesError, file, in_force::Rules};
+use super::{error::RulesError, file, in_force::Rules, source};
 use crate::{
     charge::Charges,
     extract::KeyError,
@@ -28,8 +28,7 @@ use crate::{
 ///     algorithm = "token_bucket"
 ///     limit = 100
 ///     window = "1m"
-///     key = "header:x-user-id"
-///     default = "ip"
+///     key = "ip"
 /// "#)?;
 /// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
 ///
@@ -56,7 +55,7 @@ impl RuleSet {
     }
 
     pub(super) fn load(file: &Path) -> Result<(Self, String), RulesError> {
-        let text = fs::read_to_string(file).map_err(RulesError::unreadable)?;
+        let text = source::read(file)?;
         Ok((Self::parse(&text)?, text))
     }
 
@@ -91,9 +90,8 @@ impl RuleSet {
     }
 
     /// The same rules, without holding them.
-    pub(super) fn unheld(&self) -> impl Fn() -> Option<Self> + Send + 'static {
-        let unheld = Arc::downgrade(&self.0);
-        move || unheld.upgrade().map(Self)
+    pub(super) fn unheld(&self) -> Unheld {
+        Unheld(Arc::downgrade(&self.0))
     }
 
     fn in_force(&self) -> RwLockReadGuard<'_, Rules> {
@@ -112,5 +110,14 @@ impl<B, Res> Policy<Request<B>, Res> for RuleSet {
 impl fmt::Debug for RuleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RuleSet").field("limits", &self.limits()).finish()
+    }
+}
+
+/// Rules that somebody else holds, or nobody any more.
+pub(super) struct Unheld(Weak<RwLock<Rules>>);
+
+impl Unheld {
+    pub(super) fn held(&self) -> Option<RuleSet> {
+        self.0.upgrade().map(RuleSet)
     }
 }

@@ -4,18 +4,22 @@
 //! change: written in place, replaced by another, behind a link, on a disk of another machine. Rules files are small.
 
 use std::{
-    fs, io,
+    io,
     path::{self, Path},
     thread,
     time::Duration,
 };
 
-use super::{error::RulesError, set::RuleSet};
+use super::{
+    error::RulesError,
+    set::{RuleSet, Unheld},
+    source,
+};
 
 /// How often a file is looked at. What has changed is taken when it is the same for the second time, so within twice as long.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// What was found in the file, or why it could not be read.
+/// What was found in the file, or why there are no rules in it.
 type Found = Result<String, String>;
 
 impl RuleSet {
@@ -38,7 +42,8 @@ impl RuleSet {
     pub fn watch(file: impl AsRef<Path>) -> Result<Self, RulesError> {
         let file = file.as_ref();
         let watched = Self::load(file).and_then(|(rules, text)| {
-            start(file, text, rules.unheld()).map_err(RulesError::unreadable)?;
+            let unwatched = |error| RulesError::unusable(format_args!("it cannot be watched: {error}"));
+            start(file, text, rules.unheld()).map_err(unwatched)?;
             Ok(rules)
         });
         watched.map_err(|error| error.in_file(file))
@@ -46,38 +51,38 @@ impl RuleSet {
 }
 
 /// Looks after a file whose text is in force already, for as long as somebody holds the rules.
-fn start(file: &Path, text: String, rules: impl Fn() -> Option<RuleSet> + Send + 'static) -> io::Result<()> {
+fn start(file: &Path, text: String, rules: Unheld) -> io::Result<()> {
     // Whoever changes the working directory means no other file by it.
     let file = path::absolute(file)?;
     let thread = thread::Builder::new().name("tollgate-rules".into());
-    thread.spawn(move || watch(&file, Ok(text), rules)).map(drop)
+    thread.spawn(move || follow(&file, Ok(text), &rules)).map(drop)
 }
 
-fn watch(file: &Path, mut in_force: Found, rules: impl Fn() -> Option<RuleSet>) {
-    let mut before = in_force.clone();
+fn follow(file: &Path, mut taken: Found, rules: &Unheld) {
+    let mut before = taken.clone();
     loop {
         thread::sleep(EVERY);
-        let Some(rules) = rules() else {
+        let Some(rules) = rules.held() else {
             return;
         };
-        let unreadable = |error| RulesError::unreadable(error).in_file(file).to_string();
-        let found = fs::read_to_string(file).map_err(unreadable);
+        let found = source::read(file).map_err(|error| error.in_file(file).to_string());
         // What is still being written may already read as rules, though not as those that are meant.
-        if found == before && found != in_force {
-            reload(&rules, file, &found);
-            in_force.clone_from(&found);
+        if found == before && found != taken {
+            take(&rules, file, &found);
+            taken.clone_from(&found);
         }
         before = found;
     }
 }
 
-fn reload(rules: &RuleSet, file: &Path, found: &Found) {
+fn take(rules: &RuleSet, file: &Path, found: &Found) {
     let replaced = match found {
         Ok(text) => rules.replace(text).map_err(|error| error.in_file(file).to_string()),
         Err(error) => Err(error.clone()),
     };
+    let file = file.display();
     match replaced {
-        Ok(()) => tracing::info!(file = %file.display(), limits = rules.limits().len(), "the rules have changed"),
-        Err(error) => tracing::error!(%error, "the rules are wrong: those before stay in force"),
+        Ok(()) => tracing::info!(%file, limits = rules.limits().len(), "the rules have changed"),
+        Err(error) => tracing::error!(%file, %error, "the rules are wrong: those before stay in force"),
     }
 }

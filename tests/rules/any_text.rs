@@ -151,7 +151,9 @@ fn is_answered(text: &str) {
             "{line}:{column} of {text:?}"
         );
     }
-    assert_eq!(error.to_string().lines().count(), error.problems().len(), "{text:?}");
+    // One to a line, and fifty at most; then, how many more there are.
+    let lines = error.problems().len().min(51);
+    assert_eq!(error.to_string().lines().count(), lines, "{text:?}");
 }
 
 const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rules/regressions.txt");

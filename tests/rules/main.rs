@@ -2,6 +2,7 @@
 
 mod any_text;
 mod charges;
+mod documents;
 mod messages;
 #[cfg(all(feature = "redis", feature = "axum"))]
 mod over_http;

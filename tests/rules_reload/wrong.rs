@@ -1,8 +1,9 @@
 //! Files that are wrong: the rules before stay in force, and it is said once.
 
 use std::{
-    fs, io,
+    fs,
     os::unix::fs::{PermissionsExt, symlink},
+    process::Command,
 };
 
 use tollgate::RuleSet;
@@ -16,7 +17,7 @@ use crate::{
 /// What can be wrong, and what is said about it after the file's name.
 type Wrong = (fn(&str), &'static str);
 
-const WRONG: [Wrong; 8] = [
+const WRONG: [Wrong; 10] = [
     (|file| overwrite(file, "[[limit]\nname ="), ":1:9: "),
     (
         |file| overwrite(file, &text(SECOND).replace("limit = 3", "limit = 0")),
@@ -29,13 +30,19 @@ const WRONG: [Wrong; 8] = [
     (|file| overwrite(file, ""), ":1:1: there is no limit"),
     (
         |file| fs::write(file, b"# \xff\xfe\n").unwrap(),
-        ": it cannot be read: stream did not contain valid UTF-8",
+        ":1:3: this is no UTF-8: save the file as that",
     ),
     (
         |file| fs::remove_file(file).unwrap(),
         ": it cannot be read: No such file or directory",
     ),
-    (a_folder_in_its_place, ": it cannot be read: Is a directory"),
+    (a_folder_in_its_place, ": it is not a file"),
+    // Whoever opened it would wait for somebody to write to it, for ever.
+    (a_pipe_in_its_place, ": it is not a file"),
+    (
+        |file| overwrite(file, &"# a log line\n".repeat(100_000)),
+        ": it has 1300000 bytes, and rules have 1048576 at most",
+    ),
     (
         a_link_to_itself,
         ": it cannot be read: Too many levels of symbolic links",
@@ -51,6 +58,11 @@ fn a_folder_in_its_place(file: &str) {
     fs::create_dir(file).unwrap();
 }
 
+fn a_pipe_in_its_place(file: &str) {
+    fs::remove_file(file).unwrap();
+    assert!(Command::new("mkfifo").arg(file).status().unwrap().success());
+}
+
 fn a_link_to_itself(file: &str) {
     fs::remove_file(file).unwrap();
     symlink(file, file).unwrap();
@@ -58,8 +70,7 @@ fn a_link_to_itself(file: &str) {
 
 /// Puts a file there, whatever was there before.
 fn mend(watched: &Watched) {
-    let nothing = |error: &io::Error| error.kind() == io::ErrorKind::IsADirectory;
-    if fs::read(&watched.file).is_err_and(|error| nothing(&error)) {
+    if fs::metadata(&watched.file).is_ok_and(|found| found.is_dir()) {
         fs::remove_dir(&watched.file).unwrap();
     }
     let new = watched.folder.file("mended");

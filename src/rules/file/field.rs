@@ -7,6 +7,9 @@ use toml::{Spanned, de::DeValue};
 use super::{Problems, Reported, problems::within};
 use crate::invalid::Invalid;
 
+/// The most letters of a value that are repeated in a message.
+const LONGEST: usize = 80;
+
 pub(super) struct Field<'f> {
     /// What its table is called in messages.
     pub(super) table: String,
@@ -113,9 +116,14 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// The line that the value is in.
-    pub(super) fn line(&self) -> usize {
-        self.problems.position(self.value.span().start).0
+    /// The byte that the value begins at.
+    pub(super) fn at(&self) -> usize {
+        self.value.span().start
+    }
+
+    /// The line of a byte of the file.
+    pub(super) fn line_of(&self, at: usize) -> usize {
+        self.problems.line(at)
     }
 
     fn element(&self, value: &'f Spanned<DeValue<'f>>) -> Self {
@@ -127,10 +135,12 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// As it stands in the file, if that is one line.
+    /// As it stands in the file, if that is short.
     fn written(&self) -> &'f str {
         let written = self.problems.text().get(self.value.span()).unwrap_or_default();
-        written.lines().next().unwrap_or_default()
+        let line = written.lines().next().unwrap_or_default();
+        let end = line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end);
+        &line[..end]
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     limit::{self, Limit},
 };
 
-/// The names that have been taken, and the lines they are in.
+/// The names that have been taken, and the bytes they begin at.
 type Names<'f> = HashMap<&'f str, usize>;
 
 pub(super) fn read_all(document: &mut Table<'_>, trusted: Option<&Trust>) -> Result<Vec<Tier>, Reported> {
@@ -62,8 +62,11 @@ fn name<'f>(table: &mut Table<'f>, names: &mut Names<'f>) -> Result<&'f str, Rep
     let name = field.text()?;
     limit::check_name(name).map_err(|invalid| field.invalid(&invalid))?;
     table.called = format!("limit {name:?}");
-    match names.insert(name, field.line()) {
-        Some(line) => Err(field.must(format_args!("differ from the other names, and line {line} has it too"))),
+    match names.insert(name, field.at()) {
+        Some(other) => {
+            let line = field.line_of(other);
+            Err(field.must(format_args!("differ from the other names, and line {line} has it too")))
+        }
         None => Ok(name),
     }
 }

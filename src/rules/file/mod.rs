@@ -12,6 +12,7 @@ mod plans;
 mod problems;
 mod scope;
 mod settings;
+mod syntax;
 mod table;
 mod trust;
 
@@ -30,14 +31,11 @@ pub(super) fn parse(text: &str) -> Result<Rules, RulesError> {
     let problems = Problems::new(text);
     for error in &errors {
         let span = error.span().unwrap_or_default();
-        match (error.message(), text.get(span.clone())) {
-            // A `key` is something else here.
-            ("duplicate key", Some(name)) => problems.report(span.start, format_args!("{name} is there twice")),
-            (message, _) => problems.report(span.start, message),
-        };
+        let written = text.get(span.clone()).unwrap_or_default();
+        problems.report(span.start, syntax::told(error.message(), written));
     }
     // Of a text that is no TOML, nobody knows what is in which table.
-    let rules = match errors.is_empty() {
+    let rules = match errors.iter().all(|error| error.message() == syntax::TWICE) {
         true => read(Table::document(document.get_ref(), &problems)),
         false => Err(Reported),
     };
@@ -45,6 +43,13 @@ pub(super) fn parse(text: &str) -> Result<Rules, RulesError> {
         (Ok(rules), none) if none.is_empty() => Ok(rules),
         (_, problems) => Err(RulesError::wrong(problems)),
     }
+}
+
+/// What is wrong with a text that goes on with something that is none.
+pub(super) fn broken_off(text: &str) -> RulesError {
+    let problems = Problems::new(text);
+    problems.report(text.len(), "this is no UTF-8: save the file as that");
+    RulesError::wrong(problems.all())
 }
 
 fn read(mut document: Table<'_>) -> Result<Rules, Reported> {

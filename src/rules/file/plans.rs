@@ -39,28 +39,38 @@ pub(super) fn read(
     cost: Option<&CostOf>,
     trusted: Option<&Trust>,
 ) -> Result<Option<ByPlan>, Reported> {
-    let (plan, plans) = match (table.get("plan"), table.get("plans")) {
-        (None, None) => return Ok(None),
-        (Some(plan), Some(plans)) => (plan, plans),
-        (Some(plan), None) => return Err(plan.is("plan without plans: write some, like plans.pro = { limit = 1000 }")),
-        (None, Some(plans)) => {
-            return Err(plans.is("plans without plan: say where a request's plan is, like plan = \"header:x-plan\""));
+    let (plan, plans) = (table.get("plan"), table.get("plans"));
+    let header = plan.as_ref().map(|plan| {
+        if plans.is_none() {
+            plan.is("plan without plans: write some, like plans.pro = { limit = 1000 }");
         }
-    };
-    let header = trust::header(&plan, "name a header, like header:x-plan", trusted);
-    let named = Table::of(&plans, table.called.clone(), "plans.pro = { limit = 1000 }")?;
-    if named.is_empty() {
+        trust::header(plan, "name a header, like header:x-plan", trusted)
+    });
+    let rules = plans.as_ref().map(|plans| {
+        if plan.is_none() {
+            plans.is("plans without plan: say where a request's plan is, like plan = \"header:x-plan\"");
+        }
+        rules(plans, settings, cost)
+    });
+    match (header, rules) {
+        (Some(header), Some(rules)) => Ok(Some(ByPlan {
+            header: header?,
+            rules: rules?,
+        })),
+        _ => Ok(None),
+    }
+}
+
+fn rules(plans: &Field<'_>, settings: Settings, cost: Option<&CostOf>) -> Result<Vec<(String, Rule)>, Reported> {
+    let table = Table::of(plans, plans.table.clone(), "plans.pro = { limit = 1000 }")?;
+    if table.is_empty() {
         return Err(plans.must("have one at least, like plans.pro = { limit = 1000 }"));
     }
-    let rules: Vec<_> = named
+    let rules: Vec<_> = table
         .each("plans")
         .map(|(name, plan)| Ok((name.to_owned(), rule(&plan, settings, cost)?)))
         .collect();
-    let rules = rules.into_iter().collect::<Result<_, _>>();
-    Ok(Some(ByPlan {
-        header: header?,
-        rules: rules?,
-    }))
+    rules.into_iter().collect()
 }
 
 /// The limit as those on one plan have it.

@@ -29,25 +29,53 @@ impl<'t> Problems<'t> {
         Reported
     }
 
-    /// The line and the column of a byte, counted from 1, as editors do.
-    pub(super) fn position(&self, at: usize) -> (usize, usize) {
-        let before = self.text.get(..at).unwrap_or(self.text);
-        // A mark of the byte order is no character.
-        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
-        let line = before.matches('\n').count() + 1;
-        let begins = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (line, before[begins..].chars().count() + 1)
+    /// The line that a byte is in, counted from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        Place::default().moved(self.text, at).line
     }
 
     /// From the top of the file to its end.
     pub(super) fn all(&self) -> Vec<Problem> {
         let mut found = self.found.take();
         found.sort_by_key(|(at, _)| *at);
+        let mut place = Place::default();
         let located = found.into_iter().map(|(at, message)| {
-            let (line, column) = self.position(at);
-            Problem::new(line, column, message)
+            place = place.moved(self.text, at);
+            Problem::new(place.line, place.column, message)
         });
         located.collect()
+    }
+}
+
+/// A place in a text, and its line and column, as editors count them.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    line: usize,
+    column: usize,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        let (at, line, column) = (0, 1, 1);
+        Self { at, line, column }
+    }
+}
+
+impl Place {
+    /// The place of a later byte.
+    fn moved(self, text: &str, at: usize) -> Self {
+        let passed = text.get(self.at..at).unwrap_or_default();
+        let lines = passed.matches('\n').count();
+        let begun = passed.rfind('\n').map_or(passed, |newline| &passed[newline + 1..]);
+        // A mark of the byte order is no character.
+        let columns = begun.chars().filter(|letter| *letter != '\u{feff}').count();
+        let column = if lines == 0 { self.column } else { 1 };
+        Self {
+            at: self.at + passed.len(),
+            line: self.line + lines,
+            column: column + columns,
+        }
     }
 }
 

@@ -110,11 +110,12 @@ impl<'f> Table<'f> {
 
     /// Reports why something cannot be built of the table, at the field that is to blame.
     pub(super) fn invalid(&self, invalid: &Invalid) -> Reported {
-        // A capacity that nobody has written is the limit.
         match (self.find(invalid.field()), self.find("limit")) {
             (Some(field), _) => field.invalid(invalid),
-            (None, Some(limit)) => limit.is(invalid),
-            (None, None) => self.lacks(invalid),
+            // A capacity that nobody has written is the limit.
+            (None, Some(limit)) if invalid.field() == "capacity" => limit.is(invalid),
+            // What a plan has from its limit is told of there.
+            (None, _) => Reported,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Whole files: what is missing, unknown or there twice, and many things at once.
 
+use tollgate::RuleSet;
+
 use super::tried;
 
 #[test]
@@ -83,6 +85,24 @@ path = "/healthz"
 port = 80
     7:2 there is no field "server": there are trust, limit, exempt
 "#;
+
+/// A log that was taken for a rules file would fill another.
+#[test]
+fn of_more_than_fifty_the_rest_is_counted() {
+    let file = |unknown: usize| {
+        (0..unknown)
+            .map(|number| format!("field-{number} = 1\n"))
+            .collect::<String>()
+    };
+    // That there is no limit is one more.
+    for (unknown, last) in [(49, "field-48"), (50, "and 1 more"), (1000, "and 951 more")] {
+        let error = RuleSet::parse(&file(unknown)).unwrap_err();
+        assert_eq!(error.problems().len(), unknown + 1);
+        let told = error.to_string();
+        assert!(told.lines().last().unwrap().contains(last), "{told}");
+        assert_eq!(told.lines().count(), (unknown + 1).min(51));
+    }
+}
 
 #[test]
 fn names_differ() {

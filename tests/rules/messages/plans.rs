@@ -19,6 +19,21 @@ plan = "header:x-plan"
 plans.pro = { limit = 1000 }
     7:1 limit "api": plans without plan: say where a request's plan is, like plan = "header:x-plan"
 
+plan = "header:x-tier"
+    7:8 limit "api": plan without plans: write some, like plans.pro = { limit = 1000 }
+    7:8 limit "api": plan = "header:x-tier": it must be a header that only proxies may set, or any client would: name it in the headers of [trust], like headers = ["x-tier"]
+
+plans.pro = { limt = 1000 }
+    7:1 limit "api": plans without plan: say where a request's plan is, like plan = "header:x-plan"
+    7:15 limit "api", plans.pro: there is no field "limt": did you mean limit?
+
+algorithm = "sliding_counter"
+buckets = 7
+plan = "header:x-plan"
+plans.free = { limit = 5 }
+plans.pro = { limit = 1000 }
+    7:11 limit "api": buckets = 7: it must divide the window of 60000000 microseconds without a rest
+
 plan = "header:x-plan"
 plans = {}
     8:9 limit "api": plans = {}: it must have one at least, like plans.pro = { limit = 1000 }

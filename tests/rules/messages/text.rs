@@ -10,7 +10,25 @@ fn what_is_no_toml_is_told_where_it_ends_to_be() {
 const SYNTAX: &str = r#"
 [[limit]]
 name = api
-    2:8 string values must be quoted, expected literal string
+    2:8 api is no value: text has to be in quotes
+
+[[limit]]
+key = ip
+algorithm = token_bucket
+default = nobody
+path = /api
+methods = [GET]
+    2:7 ip is no value: text has to be in quotes
+    3:13 token_bucket is no value: text has to be in quotes
+    4:11 nobody is no value: text has to be in quotes
+    5:8 /api is no value: text has to be in quotes
+    6:12 GET is no value: text has to be in quotes
+
+[[limit]]
+shadow = True
+queue = yes
+    2:10 True is no value: write true or false
+    3:9 yes is no value: write true or false
 
 [[limit]
 name = "api"
@@ -26,20 +44,25 @@ name "api"
 
 [[limit]]
 name =
-    2:7 string values must be quoted, expected literal string
+    2:7 there is no value after the =
 
 [[limit]]
 name = "api"
 name = "api"
+limit = 0
+algorithm = "token_bucket"
+window = "1m"
+key = "ip"
     3:1 name is there twice
+    4:9 limit "api": limit = 0: it must be a whole number from 1 to 4294967295
 
 [[limit]]
 limit = 010
-    2:9 unexpected leading zero, expected nothing
+    2:9 a number does not begin with 0
 
 [[limit]]
 window = 1m
-    2:10 string values must be quoted, expected literal string
+    2:10 1m is no value: text has to be in quotes
 
 [[limit]]
 key = ["ip"
@@ -51,10 +74,19 @@ window = "1m"
     3:1 missing comma between key-value pairs, expected `,`
     3:14 unclosed inline table, expected `}`
 
+[trust]
+proxies = ["10.0.0.0/8"]
+headers = ["x-plan"]
 [[limit]]
+name = "api"
+algorithm = "token_bucket"
+limit = 10
+window = "1m"
+key = "ip"
+plan = "header:x-plan"
 plans.pro.limit = 1
 plans.pro = 2
-    3:7 pro is there twice
+    12:7 pro is there twice
 
 { "limit": [] }
     1:1 invalid key-value pair, expected key
@@ -71,7 +103,7 @@ limit = ,
 key = "ip
     2:14 invalid literal string, expected `'`
     3:9 unexpected key or value, expected newline, `#`
-    3:9 string values must be quoted, expected literal string
+    3:9 there is no value after the =
     4:10 invalid basic string, expected `"`
 "#;
 

@@ -1,0 +1,36 @@
+//! The rules that documents and examples show.
+
+use tollgate::RuleSet;
+
+const REFERENCE: &str = include_str!("../../docs/rules.md");
+const README: &str = include_str!("../../README.md");
+
+/// The blocks of a document that are rules, and not dependencies.
+fn shown(document: &str) -> impl Iterator<Item = &str> {
+    let blocks = document.split("```toml\n").skip(1);
+    let blocks = blocks.map(|block| block.split("```").next().unwrap());
+    blocks.filter(|block| block.contains("[[limit]]"))
+}
+
+#[test]
+fn what_documents_show_is_right() {
+    let rules =
+        |document| shown(document).map(|text| RuleSet::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
+    let limits = |document| rules(document).map(|rules| rules.limits().len()).collect::<Vec<_>>();
+    assert_eq!((limits(REFERENCE), limits(README)), (vec![3], vec![1]));
+}
+
+/// A row of a table there says what each is for.
+#[test]
+fn the_reference_has_every_field() {
+    let unknown = RuleSet::parse("[[limit]]\n\"?\" = 1\n[[exempt]]\n\"?\" = 1\n[trust]\n\"?\" = 1").unwrap_err();
+    let fields = unknown
+        .problems()
+        .iter()
+        .filter_map(|problem| problem.message().split_once("there are "));
+    let fields: Vec<_> = fields.flat_map(|(_, fields)| fields.split(", ")).collect();
+    assert_eq!(fields.len(), 17 + 3 + 3, "{fields:?}");
+    for field in fields {
+        assert!(REFERENCE.contains(&format!("`{field}`")), "{field}");
+    }
+}

@@ -134,7 +134,7 @@ impl<'f> Table<'f> {
                 Some(meant) => format!("did you mean {meant}?"),
                 None => format!("there are {}", self.asked.join(", ")),
             };
-            let message = format_args!("there is no field {name:?}: {hint}");
+            let message = format!("there is no field {name:?}: {hint}");
             self.problems.report(key.span().start, within(&self.called, message));
         }
     }

@@ -87,24 +87,17 @@ impl Problem {
 impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.as_ref().map(|file| file.display());
-        let problems = match (&self.why, file) {
+        let problems = match (&self.why, &file) {
             (Why::Wrong(problems), _) => problems,
             (Why::Unusable(why), Some(file)) => return write!(f, "{file}: {why}"),
             (Why::Unusable(why), None) => return f.write_str(why),
         };
         for (index, problem) in problems.iter().take(SHOWN).enumerate() {
-            let line = if index == 0 { "" } else { "\n" };
-            match &self.file {
+            f.write_str(if index == 0 { "" } else { "\n" })?;
+            match &file {
                 // As compilers write it, so that editors find the place.
-                Some(file) => {
-                    let Problem {
-                        line: at,
-                        column,
-                        message,
-                    } = problem;
-                    write!(f, "{line}{}:{at}:{column}: {message}", file.display())?;
-                }
-                None => write!(f, "{line}{problem}")?,
+                Some(file) => write!(f, "{file}:{}:{}: {}", problem.line, problem.column, problem.message)?,
+                None => problem.fmt(f)?,
             }
         }
         match problems.len().saturating_sub(SHOWN) {

@@ -5,11 +5,14 @@ use http::Request;
 use super::{scope::Scope, tier::Tier, trust::Trust};
 use crate::{
     extract::Within,
+    limit::Limit,
     policy::{Bill, Standing},
 };
 
 #[derive(Debug)]
 pub(super) struct Rules {
+    /// What they were read from.
+    pub(super) text: Box<str>,
     pub(super) tiers: Vec<Tier>,
     pub(super) exemptions: Vec<Exemption>,
     pub(super) trust: Trust,
@@ -30,6 +33,15 @@ impl Rules {
         }
         let tiers = self.tiers.iter().filter(|tier| tier.scope.covers(request));
         tiers.for_each(|tier| tier.bill(request, &self.trust, bill));
+    }
+
+    /// The limit of this name, on this plan if one is given.
+    pub(super) fn limit(&self, name: &str, plan: Option<&str>) -> Option<&Limit> {
+        let tier = self.tiers.iter().find(|tier| tier.limit.name() == name)?;
+        match plan {
+            Some(plan) => tier.limit_on(plan),
+            None => Some(&tier.limit),
+        }
     }
 }
 

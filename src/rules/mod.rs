@@ -5,6 +5,7 @@ mod error;
 mod file;
 mod identity;
 mod in_force;
+mod pass_on;
 mod path;
 mod scope;
 mod set;

@@ -50,13 +50,8 @@ impl RuleSet {
     /// The rules that a file says, as it stands.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, RulesError> {
         let file = file.as_ref();
-        let (rules, _) = Self::load(file).map_err(|error| error.in_file(file))?;
-        Ok(rules)
-    }
-
-    pub(super) fn load(file: &Path) -> Result<(Self, String), RulesError> {
-        let text = source::read(file)?;
-        Ok((Self::parse(&text)?, text))
+        let rules = source::read(file).and_then(|text| Self::parse(&text));
+        rules.map_err(|error| error.in_file(file))
     }
 
     /// Puts other rules in the place of these, for all clones and all at once, unless they are wrong.
@@ -77,6 +72,45 @@ impl RuleSet {
         self.in_force().tiers.iter().map(|tier| tier.limit.clone()).collect()
     }
 
+    /// The limit of this name, as those on this plan have it if one is given: nothing, if there is no such limit, or no such plan
+    /// of it.
+    ///
+    /// It is for whoever asks a [store](crate::Store) about a key, to tell what is left of it or to [reset](crate::Limiter::reset)
+    /// it.
+    ///
+    /// ```
+    /// use tollgate::RuleSet;
+    ///
+    /// let rules = RuleSet::parse(r#"
+    ///     [[limit]]
+    ///     name = "user"
+    ///     algorithm = "token_bucket"
+    ///     limit = 100
+    ///     window = "1m"
+    ///     key = "header:x-user-id"
+    ///     plan = "header:x-plan"
+    ///     plans.pro = { limit = 1000 }
+    ///
+    ///     [trust]
+    ///     proxies = ["127.0.0.1"]
+    ///     headers = ["x-plan"]
+    /// "#)?;
+    /// let capacity = |plan| Some(rules.limit("user", plan)?.rule().capacity());
+    /// assert_eq!(capacity(None), Some(100));
+    /// assert_eq!(capacity(Some("pro")), Some(1000));
+    /// assert_eq!(capacity(Some("free")), None);
+    /// # Ok::<(), tollgate::RulesError>(())
+    /// ```
+    pub fn limit(&self, name: &str, plan: Option<&str>) -> Option<Limit> {
+        self.in_force().limit(name, plan).cloned()
+    }
+
+    /// The text of the rules in force: the last one that was [parsed](Self::parse), [read](Self::read), [watched](Self::watch)
+    /// or put in their [place](Self::replace), and was not wrong.
+    pub fn text(&self) -> String {
+        self.in_force().text.clone().into()
+    }
+
     /// What a request is charged, in the order of the file: nothing, if it is exempt or no limit is for it.
     ///
     /// It is for whoever asks a [store](crate::Store) without a layer, as a simulation does.
@@ -94,7 +128,7 @@ impl RuleSet {
         Unheld(Arc::downgrade(&self.0))
     }
 
-    fn in_force(&self) -> RwLockReadGuard<'_, Rules> {
+    pub(super) fn in_force(&self) -> RwLockReadGuard<'_, Rules> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

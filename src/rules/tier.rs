@@ -57,12 +57,17 @@ impl Tier {
 
     /// By the plan that the request is on; who is on none that is known has the limit itself.
     fn limit_of<B>(&self, request: &Request<B>, trust: &Trust) -> Result<&Limit, KeyError> {
-        let Some(Plans { header, limits }) = &self.plans else {
+        let Some(Plans { header, .. }) = &self.plans else {
             return Ok(&self.limit);
         };
         let plan = trust.header(request, header)?;
         let plan = plan.and_then(|plan| str::from_utf8(plan.as_bytes()).ok());
-        Ok(plan.and_then(|plan| limits.get(plan)).unwrap_or(&self.limit))
+        Ok(plan.and_then(|plan| self.limit_on(plan)).unwrap_or(&self.limit))
+    }
+
+    /// As those on this plan have it, if there is such a plan.
+    pub(super) fn limit_on(&self, plan: &str) -> Option<&Limit> {
+        self.plans.as_ref()?.limits.get(plan)
     }
 }
 

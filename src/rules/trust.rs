@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http::{HeaderName, HeaderValue, Request};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, header::COOKIE};
 
 use crate::{
-    extract::{ClientIp, KeyError, KeyExtractor, Matcher, Within},
+    extract::{ClientIp, KeyError, KeyExtractor, Matcher, Within, reads_like, remove_all},
     key::Key,
 };
 
@@ -73,7 +73,40 @@ impl Trust {
         }
     }
 
+    /// Leaves of a request's headers what can be believed, for whoever it is passed on to.
+    pub(super) fn pass_on<B>(&self, request: &mut Request<B>) -> Result<(), KeyError> {
+        let is_relayed = self.client.is_relayed(request)?;
+        self.client.pass_on(request)?;
+        let headers = request.headers_mut();
+        remove_all(headers, |name| self.is_disguised(name));
+        for name in self.headers.iter().filter(|name| !ClientIp::is_told_by(name)) {
+            match is_relayed {
+                false => drop(headers.remove(name)),
+                // Every line of these counts: HTTP/2 may send each cookie in one of its own.
+                true if *name == COOKIE => {}
+                true => keep_last(headers, name),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a header is another one than those that only proxies may set, and reads like one of them.
+    fn is_disguised(&self, name: &HeaderName) -> bool {
+        let reads_like = |guarded: &HeaderName| reads_like(name.as_str(), guarded.as_str());
+        !self.guards(name) && self.headers.iter().any(reads_like)
+    }
+
     pub(super) fn client(&self) -> &ClientIp {
         &self.client
+    }
+}
+
+/// Of several lines of a header, leaves the one that counts.
+fn keep_last(headers: &mut HeaderMap, name: &HeaderName) {
+    let mut lines = headers.get_all(name).into_iter();
+    if let (Some(last), Some(_)) = (lines.next_back().cloned(), lines.next()) {
+        headers.remove(name);
+        // It takes the room of those that were removed.
+        headers.try_insert(name, last).ok();
     }
 }

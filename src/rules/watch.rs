@@ -41,12 +41,10 @@ impl RuleSet {
     /// ```
     pub fn watch(file: impl AsRef<Path>) -> Result<Self, RulesError> {
         let file = file.as_ref();
-        let watched = Self::load(file).and_then(|(rules, text)| {
-            let unwatched = |error| RulesError::unusable(format_args!("it cannot be watched: {error}"));
-            start(file, text, rules.unheld()).map_err(unwatched)?;
-            Ok(rules)
-        });
-        watched.map_err(|error| error.in_file(file))
+        let rules = Self::read(file)?;
+        let unwatched = |error| RulesError::unusable(format_args!("it cannot be watched: {error}")).in_file(file);
+        start(file, rules.text(), rules.unheld()).map_err(unwatched)?;
+        Ok(rules)
     }
 }
 

@@ -3,9 +3,11 @@
 mod any_text;
 mod charges;
 mod documents;
+mod in_force;
 mod messages;
 #[cfg(all(feature = "redis", feature = "axum"))]
 mod over_http;
+mod passing_on;
 mod settings;
 #[path = "../support/mod.rs"]
 mod support;

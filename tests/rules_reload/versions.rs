@@ -1,6 +1,7 @@
 //! Versions of some rules, and what clients are told of each.
 
-use crate::fixture::Named;
+/// What a limit is called, and how many it admits a day.
+type Named = (&'static str, u32);
 
 /// The tiers, and how many a day the user is allowed on the plan that half of the clients are on.
 pub(crate) struct Version(&'static [Named], Option<u32>);

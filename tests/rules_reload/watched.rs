@@ -20,6 +20,7 @@ fn it_is_written_in_place() {
     for limits in [SECOND, FIRST] {
         watched.write(text(limits));
         watched.follows_soon(limits);
+        assert_eq!(watched.rules.text(), text(limits));
         let said = watched.says();
         assert_eq!(
             (said.level, said.field("message")),

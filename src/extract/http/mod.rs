@@ -4,6 +4,8 @@ mod api_key;
 mod client_ip;
 mod content_length;
 mod cookie;
+#[cfg(feature = "rules")]
+mod disguise;
 mod extension;
 mod header;
 mod method;
@@ -11,6 +13,8 @@ mod query;
 #[cfg(feature = "axum")]
 mod route;
 
+#[cfg(feature = "rules")]
+pub(crate) use self::disguise::{reads_like, remove_all};
 pub(crate) use self::header::header_name;
 #[cfg(feature = "axum")]
 pub use self::route::Route;

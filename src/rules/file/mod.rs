@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Rules, RulesError> {
     }
     // Of a text that is no TOML, nobody knows what is in which table.
     let rules = match errors.iter().all(|error| error.message() == syntax::TWICE) {
-        true => read(Table::document(document.get_ref(), &problems)),
+        true => read(text, Table::document(document.get_ref(), &problems)),
         false => Err(Reported),
     };
     match (rules, problems.all()) {
@@ -52,13 +52,14 @@ pub(super) fn broken_off(text: &str) -> RulesError {
     RulesError::wrong(problems.all())
 }
 
-fn read(mut document: Table<'_>) -> Result<Rules, Reported> {
+fn read(text: &str, mut document: Table<'_>) -> Result<Rules, Reported> {
     let trust = trust::read(&mut document);
     let tiers = limit::read_all(&mut document, trust.as_ref().ok());
     let exemptions = exempt::read_all(&mut document, trust.as_ref().ok());
     document.finish();
     let (tiers, exemptions, trust) = (tiers?, exemptions?, trust?);
     Ok(Rules {
+        text: text.into(),
         tiers,
         exemptions,
         trust,

@@ -1,10 +1,23 @@
 //! What proxies wrote about whom they saw.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, net::IpAddr};
 
-use http::{HeaderMap, HeaderName, header::FORWARDED};
+use http::{HeaderMap, HeaderName, HeaderValue, header::FORWARDED};
+use smallvec::SmallVec;
+
+#[cfg(feature = "rules")]
+use super::super::disguise::reads_like;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Whether proxies tell by this header where a request came from, or what they saw of it. Clients can make it up as well.
+#[cfg(feature = "rules")]
+pub(super) fn is_told_by_proxies(header: &HeaderName) -> bool {
+    const ALL_OF_THEM: &str = "x-forwarded-";
+    let name = header.as_str();
+    let beginning = name.get(..ALL_OF_THEM.len()).unwrap_or_default();
+    reads_like(beginning, ALL_OF_THEM) || reads_like(name, FORWARDED.as_str()) || reads_like(name, "x-real-ip")
+}
 
 /// The one header that is read.
 #[derive(Clone, Copy, Debug)]
@@ -17,33 +30,87 @@ pub(super) enum ForwardingHeader {
 type Parse = fn(&[u8]) -> Option<IpAddr>;
 
 impl ForwardingHeader {
-    /// Whom each proxy saw, the nearest one first: the lines of the header are one list, and proxies add to its end.
-    /// What is not an address is `None`.
+    #[cfg(feature = "rules")]
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::XForwardedFor => Self::Forwarded,
+            Self::Forwarded => Self::XForwardedFor,
+        }
+    }
+
+    pub(super) const fn name(self) -> HeaderName {
+        match self {
+            Self::XForwardedFor => X_FORWARDED_FOR,
+            Self::Forwarded => FORWARDED,
+        }
+    }
+
+    /// Whom each proxy saw, the nearest one first: proxies add to the end of the list. What is not an address is `None`.
     pub(super) fn hops(self, headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
-        let (name, hop): (_, Parse) = match self {
-            Self::XForwardedFor => (X_FORWARDED_FOR, x_forwarded_for),
-            Self::Forwarded => (FORWARDED, forwarded),
+        let hop: Parse = match self {
+            Self::XForwardedFor => x_forwarded_for,
+            Self::Forwarded => forwarded,
         };
-        let lines = headers.get_all(name).into_iter().rev();
-        lines
-            .flat_map(|line| split_from_the_right(line.as_bytes(), b','))
-            .map(hop)
+        let list = self.list(headers);
+        let mut rest = list.as_ref().map(|list| list.len());
+        std::iter::from_fn(move || {
+            let (before, element) = split_last(&list.as_ref()?[..rest?], b',');
+            rest = before.map(<[u8]>::len);
+            Some(hop(element))
+        })
+    }
+
+    /// Adds whom this service saw to the end of the list, which is one line then.
+    #[cfg(feature = "rules")]
+    pub(super) fn add(self, headers: &mut HeaderMap, peer: IpAddr) {
+        let seen = match (self, peer) {
+            (Self::XForwardedFor, peer) => peer.to_string(),
+            (Self::Forwarded, IpAddr::V4(peer)) => format!("for={peer}"),
+            (Self::Forwarded, IpAddr::V6(peer)) => format!("for=\"[{peer}]\""),
+        };
+        let list = match self.list(headers) {
+            Some(list) => [&list, &b", "[..], seen.as_bytes()].concat(),
+            None => seen.into_bytes(),
+        };
+        headers.remove(self.name());
+        // What is made of values is a value. There may be no room for it, beside more than twenty thousand others: then nobody
+        // is named, and whoever comes next finds this service.
+        if let Ok(list) = HeaderValue::try_from(list) {
+            headers.try_insert(self.name(), list).ok();
+        }
+    }
+
+    /// The lines of the header, which are one list.
+    fn list(self, headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
+        let lines = headers.get_all(self.name()).into_iter().map(HeaderValue::as_bytes);
+        match &*lines.collect::<SmallVec<[_; 1]>>() {
+            [] => None,
+            [line] => Some(Cow::Borrowed(line)),
+            lines => Some(Cow::Owned(lines.join(&b", "[..]))),
+        }
     }
 }
 
-/// What stands between separators that are not in quotes, the last one first. Quotes are counted from the right too: one
-/// that a client left open cannot swallow what a proxy wrote after it.
+/// What stands before the last separator that is not in quotes, if there is one, and what stands after it. Quotes are counted
+/// from the right too: one that a client left open cannot swallow what a proxy wrote after it.
+fn split_last(text: &[u8], separator: u8) -> (Option<&[u8]>, &[u8]) {
+    let mut quoted = false;
+    let is_separator = |&at: &usize| {
+        quoted ^= text[at] == b'"' && !is_escaped(text, at);
+        text[at] == separator && !quoted
+    };
+    let at = (0..text.len()).rev().find(is_separator);
+    let after = at.map_or(0, |at| at + 1);
+    (at.map(|at| &text[..at]), text[after..].trim_ascii())
+}
+
+/// What stands between separators, the last one first.
 fn split_from_the_right(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let (mut rest, mut quoted) = (Some(text), false);
+    let mut rest = Some(text);
     std::iter::from_fn(move || {
-        let text = rest?;
-        let is_separator = |&at: &usize| {
-            quoted ^= text[at] == b'"' && !is_escaped(text, at);
-            text[at] == separator && !quoted
-        };
-        let at = (0..text.len()).rev().find(is_separator);
-        rest = at.map(|at| &text[..at]);
-        Some(text[at.map_or(0, |at| at + 1)..].trim_ascii())
+        let (before, last) = split_last(rest?, separator);
+        rest = before;
+        Some(last)
     })
 }
 

@@ -10,11 +10,15 @@ mod peer;
 
 use std::net::{IpAddr, Ipv6Addr};
 
+#[cfg(feature = "rules")]
+use http::HeaderName;
 use http::Request;
 
 use self::{forwarded::ForwardingHeader, networks::Networks};
 pub use self::{networks::Within, peer::Unaddressed};
 use super::super::{KeyError, KeyExtractor};
+#[cfg(feature = "rules")]
+use super::disguise::remove_all;
 use crate::{
     invalid::{self, Invalid},
     key::Key,
@@ -153,27 +157,45 @@ impl ClientIp {
     pub(crate) fn is_relayed<B>(&self, request: &Request<B>) -> Result<bool, KeyError> {
         match &self.trust {
             Trust::Nobody | Trust::Hops(_) => Ok(false),
-            Trust::Networks(networks) => match peer::address(request) {
-                Ok(peer) => Ok(networks.contain(&peer)),
-                Err(KeyError::Missing { .. }) => Ok(false),
-                Err(error) => Err(error),
-            },
+            Trust::Networks(networks) => Ok(peer::known(request)?.is_some_and(|peer| networks.contain(&peer))),
         }
+    }
+
+    /// Leaves of what a request says of its way what can be believed, and adds where it came from last, for whoever comes next
+    /// and trusts this service.
+    #[cfg(feature = "rules")]
+    pub(crate) fn pass_on<B>(&self, request: &mut Request<B>) -> Result<(), KeyError> {
+        let (peer, is_relayed) = (peer::known(request)?, self.is_relayed(request)?);
+        let other = self.header.other().name();
+        let headers = request.headers_mut();
+        // Proxies that write the one header let through what clients wrote in the other, or in what only reads like theirs.
+        let is_believed = |name: &HeaderName| is_relayed && *name != other && !name.as_str().contains('_');
+        remove_all(headers, |name| Self::is_told_by(name) && !is_believed(name));
+        if let Some(peer) = peer {
+            self.header.add(headers, peer);
+        }
+        Ok(())
+    }
+
+    /// Whether proxies tell by this header where a request came from, or what they saw of it.
+    #[cfg(feature = "rules")]
+    pub(crate) fn is_told_by(header: &HeaderName) -> bool {
+        forwarded::is_told_by_proxies(header)
     }
 
     /// The client's address, or that of the last one who can be believed.
     fn address<B>(&self, request: &Request<B>) -> Result<Whose, KeyError> {
         let peer = || peer::address(request);
         // From the nearest hop to the farthest; a hop that does not parse ends what can be believed.
-        let mut hops = self.header.hops(request.headers());
+        let hops = || self.header.hops(request.headers());
         Ok(match &self.trust {
             Trust::Nobody | Trust::Hops(0) => Whose::Client(peer()?),
-            Trust::Hops(proxies) => match hops.map_while(|hop| hop).nth(proxies - 1) {
+            Trust::Hops(proxies) => match hops().map_while(|hop| hop).nth(proxies - 1) {
                 Some(client) => Whose::Client(client),
                 None => Whose::Proxy(peer()?),
             },
             Trust::Networks(networks) => {
-                let mut client = peer()?;
+                let (mut client, mut hops) = (peer()?, hops());
                 while networks.contain(&client)
                     && let Some(hop) = hops.next()
                 {

@@ -39,6 +39,15 @@ pub(super) fn address<B>(request: &Request<B>) -> Result<IpAddr, KeyError> {
     }
 }
 
+/// The same, of a request that may be said to have none.
+#[cfg(feature = "rules")]
+pub(super) fn known<B>(request: &Request<B>) -> Result<Option<IpAddr>, KeyError> {
+    match address(request) {
+        Err(KeyError::Missing { .. }) => Ok(None),
+        address => address.map(Some),
+    }
+}
+
 #[cfg(feature = "axum")]
 fn of_axum(extensions: &Extensions) -> Option<SocketAddr> {
     let real = extensions.get().map(|ConnectInfo(peer)| *peer);

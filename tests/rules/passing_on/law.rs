@@ -1,0 +1,122 @@
+//! The law: whoever comes next, and trusts this proxy and the proxies before it, finds the client that was counted here.
+
+use std::net::SocketAddr;
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use tollgate::RuleSet;
+
+use super::from;
+use crate::support::property::holds;
+
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rules/passing_on/regressions.txt");
+
+/// Who is trusted here.
+const PROXIES: [&str; 4] = [
+    "\"198.51.100.1\"",
+    "\"10.0.0.0/8\", \"fd00::/8\"",
+    "\"10.0.0.1\", \"192.0.2.0/24\"",
+    "\"0.0.0.0/0\", \"::/0\"",
+];
+
+/// What is sent, and what only proxies may send.
+const NAMES: [&str; 4] = ["x-forwarded-for", "forwarded", "x-plan", "cookie"];
+
+const PEERS: [&str; 7] = [
+    "10.0.0.1",
+    "::ffff:10.0.0.2",
+    "192.0.2.7",
+    "203.0.113.9",
+    "fd00::1",
+    "2001:db8::2",
+    "127.0.0.1",
+];
+
+/// Lines of what headers are made of, in any order, and of anything else.
+fn any_line() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: &[&[u8]] = &[
+        b"for=",
+        b"For=",
+        b"by=",
+        b"proto=http",
+        b"\"",
+        b"\"",
+        b",",
+        b", ",
+        b";",
+        b"=",
+        b"[",
+        b"]",
+        b":4711",
+        b":\"",
+        b"\\",
+        b"unknown",
+        b"session=",
+        b"_a",
+        b"10.0.0.1",
+        b"10.0.0.2",
+        b"192.0.2.7",
+        b"203.0.113.9",
+        b"fd00::2",
+        b"2001:db8::1",
+        b"::ffff:10.0.0.3",
+        b"for=10.0.0.2",
+        b"for=192.0.2.7",
+        b"for=\"[fd00::2]\"",
+        b", for=203.0.113.9",
+        b"\xff",
+        b" ",
+        b"\t",
+    ];
+    let any_byte = any::<u8>().prop_filter("a control character", |byte| !byte.is_ascii_control());
+    prop_oneof![
+        4 => vec(select(PIECES), 0..12).prop_map(|pieces| pieces.concat()),
+        1 => vec(any_byte, 0..40),
+    ]
+}
+
+/// Counts by all that a proxy can tell, and believes these proxies.
+fn rules(proxies: &str, forwarded: bool, guarded: &str) -> RuleSet {
+    let reads = if forwarded { "forwarded" } else { "x-forwarded-for" };
+    let rules = RuleSet::parse(&format!(
+        r#"
+        [[limit]]
+        name = "all"
+        algorithm = "fixed_window"
+        limit = 1
+        window = "1m"
+        key = ["ip", "header:x-plan", "cookie:session"]
+        default = "nobody"
+
+        [trust]
+        proxies = [{proxies}]
+        forwarded = "{reads}"
+        headers = ["{guarded}"]
+        "#
+    ));
+    rules.unwrap()
+}
+
+#[test]
+fn whoever_comes_next_finds_the_same_client() {
+    let lines = vec((select(&NAMES[..]), any_line()), 0..6);
+    let trust = (select(&PROXIES[..]), any::<bool>(), select(&NAMES[..]));
+    holds(
+        20_000,
+        FAILURES,
+        &(select(&PEERS[..]), trust, lines),
+        async |_, input| {
+            let (peer, (proxies, forwarded, guarded), lines) = input;
+            let here = rules(proxies, forwarded, guarded);
+            let mut request = from(peer, &lines);
+            let counted = here.charges(&request).unwrap();
+            here.pass_on(&mut request).unwrap();
+            // It comes from here now.
+            request
+                .extensions_mut()
+                .insert(SocketAddr::from(([127, 0, 0, 1], 4711)));
+            let next = rules(&format!("{proxies}, \"127.0.0.1\""), forwarded, guarded);
+            let found = next.charges(&request).unwrap();
+            assert_eq!(format!("{counted:?}"), format!("{found:?}"));
+        },
+    );
+}

@@ -12,7 +12,7 @@ use std::{
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::gate::{Asked, Gate, PutOff};
+use super::gate::{self, Asked, Gate, PutOff};
 use crate::{
     clock::Sleep,
     decision::Decision,
@@ -184,6 +184,7 @@ where
                 }
                 StageProjection::Rejected { why } => {
                     let (context, why) = this.context.take().zip(why.take()).expect(POLLED_AGAIN);
+                    gate::report(&why);
                     return Poll::Ready(gate.respond.reject(context, why));
                 }
                 StageProjection::Deciding { asking, call } => {

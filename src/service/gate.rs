@@ -136,6 +136,23 @@ impl<P, St: Store, R> Gate<P, St, R> {
     }
 }
 
+/// Tells whoever listens why a request is not served, in one line.
+pub(super) fn report(why: &Rejection) {
+    match why {
+        Rejection::Limited(decision) => {
+            // The first one speaks for all that refuse.
+            if let Some(tier) = decision.tiers().iter().find(|tier| !tier.lets_pass()) {
+                let (limit, key, outcome) = (tier.limit().name(), tier.key(), tier.verdict().outcome());
+                tracing::debug!(limit, %key, %outcome, "a request is refused");
+            }
+        }
+        Rejection::Key(error) => tracing::debug!(%error, "a request cannot be counted, and is refused"),
+        Rejection::Denied => tracing::debug!("a request is denied"),
+        // It was told when the store failed.
+        Rejection::Unavailable(_) => {}
+    }
+}
+
 /// A shadow refuses nobody, so whoever tries a limit out has to be told whom it would have refused.
 fn report_shadow(tier: &Tier) {
     if tier.is_shadow() && !tier.verdict().outcome().admits() {

@@ -3,6 +3,7 @@
 
 mod dropped;
 mod held;
+mod logged;
 mod readiness;
 #[path = "../support/mod.rs"]
 mod support;

@@ -24,3 +24,12 @@ pub fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// The same, where looking means asking somebody, and others of this runtime go on meanwhile.
+pub async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so().await {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

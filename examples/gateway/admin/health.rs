@@ -1,0 +1,19 @@
+//! `/healthz`: whether the gateway serves. It does so without its store too, so that nobody restarts it for that.
+
+use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use serde_json::json;
+
+use super::{Admin, answer::Shown};
+
+pub(super) async fn show(State(admin): State<Admin>) -> impl IntoResponse {
+    let health = admin.counting.health();
+    let store = health
+        .as_ref()
+        .map_or_else(|| "memory is up".to_owned(), ToString::to_string);
+    let (status, word) = match (*admin.ending.borrow(), health.is_none_or(|health| health.is_up())) {
+        (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "ending"),
+        (false, true) => (StatusCode::OK, "ok"),
+        (false, false) => (StatusCode::OK, "store_failing"),
+    };
+    (status, Shown(json!({ "status": word, "store": store })))
+}

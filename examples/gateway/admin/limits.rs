@@ -1,0 +1,17 @@
+//! `/limits`: the rules in force, in the words of their file.
+
+use axum::{extract::State, http::StatusCode};
+use serde_json::Value;
+
+use super::{
+    Admin,
+    answer::{Refusal, Shown},
+};
+
+pub(super) async fn show(State(admin): State<Admin>) -> Result<Shown, Refusal> {
+    let rules: Result<Value, _> = toml::from_str(&admin.rules.text());
+    // What has been taken can be read.
+    rules
+        .map(Shown)
+        .map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+}

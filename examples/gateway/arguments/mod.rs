@@ -1,0 +1,10 @@
+//! The command line.
+
+mod given;
+mod options;
+mod value;
+
+pub(crate) use self::{
+    given::{HELP, Job},
+    options::{OnStoreFailure, Options, Place},
+};

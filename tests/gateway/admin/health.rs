@@ -1,0 +1,43 @@
+//! `/healthz`: whether the gateway serves, which it does without its store too.
+
+use serde_json::json;
+
+use super::{RULES, ask_as, get};
+use crate::{
+    fixture::Gateway,
+    service::Service,
+    support::{patience::eventually, redis::RedisServer},
+};
+
+#[tokio::test]
+async fn memory_is_always_up() {
+    let gateway = Gateway::start(RULES, &[]);
+    let healthy = json!({ "status": "ok", "store": "memory is up" });
+    assert_eq!(get(&gateway, "/healthz").await, (200, healthy));
+}
+
+#[tokio::test]
+async fn a_redis_that_fails_is_told_of_and_the_gateway_serves_on() {
+    let (mut redis, service) = (RedisServer::start(), Service::start().await);
+    let gateway = Gateway::between(&service, &redis, RULES, &[]);
+    let address = format!("127.0.0.1:{}", redis.port());
+    let healthy = json!({ "status": "ok", "store": format!("{address} is up") });
+    assert_eq!(get(&gateway, "/healthz").await, (200, healthy.clone()));
+
+    redis.kill();
+    eventually("the gateway has noticed", async || {
+        assert_eq!(ask_as(&gateway, "alice").await, 200);
+        get(&gateway, "/healthz").await.1["status"] != "ok"
+    })
+    .await;
+    let (status, said) = get(&gateway, "/healthz").await;
+    assert_eq!((status, &said["status"]), (200, &json!("store_failing")));
+    let store = said["store"].as_str().unwrap();
+    assert!(store.starts_with(&format!("{address} has been down for ")), "{store}");
+
+    redis.restart();
+    eventually("the gateway has noticed", async || {
+        get(&gateway, "/healthz").await == (200, healthy.clone())
+    })
+    .await;
+}

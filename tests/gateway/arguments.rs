@@ -1,0 +1,289 @@
+//! How the gateway is called, and what it says to whoever calls it the wrong way.
+
+use std::{io::Write, net::TcpListener, process::Output};
+
+use crate::{
+    fixture::{ANY_NUMBER, Gateway},
+    program::program,
+    support::{folder::Folder, port::Port},
+};
+
+/// It ends by itself.
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = program().args(arguments).output().unwrap();
+    (
+        status.code(),
+        String::from_utf8(stdout).unwrap(),
+        String::from_utf8(stderr).unwrap(),
+    )
+}
+
+const OPTIONS: [&str; 12] = [
+    "--rules",
+    "--listen",
+    "--upstream",
+    "--store",
+    "--on-store-failure",
+    "--store-timeout",
+    "--admin",
+    "--client-timeout",
+    "--upstream-timeout",
+    "--log",
+    "--no-limits",
+    "--help",
+];
+
+#[test]
+fn help_tells_of_every_option() {
+    for asked in [&["--help"][..], &["-h"], &["--no-limits", "--help"]] {
+        let (code, help, wrong) = run(asked);
+        assert_eq!((code, &*wrong), (Some(0), ""));
+        for option in &OPTIONS[..11] {
+            assert!(
+                help.lines().any(|line| line.starts_with(&format!("  {option} "))),
+                "{option}: {help}"
+            );
+        }
+        for path in ["/healthz", "/metrics", "/limits", "/keys/<limit>/<identity>"] {
+            assert!(help.contains(path), "{path}");
+        }
+        assert!(help.lines().all(|line| line.len() <= 130), "{help}");
+    }
+}
+
+/// What is said, and what is answered.
+const WRONG: [(&[&str], &str); 28] = [
+    (
+        &["--rule", "x"],
+        "there is no option --rule: there are --rules, --listen, --upstream, --store, --on-store-failure, \
+        --store-timeout, --admin, --client-timeout, --upstream-timeout, --log, --no-limits and --help",
+    ),
+    (
+        &["rules.toml"],
+        "there is no option rules.toml: there are --rules, --listen, --upstream, --store, --on-store-failure, \
+        --store-timeout, --admin, --client-timeout, --upstream-timeout, --log, --no-limits and --help",
+    ),
+    (&["--rules"], "--rules needs a file"),
+    (
+        &["--listen", "--no-limits"],
+        "--listen needs an address, like 127.0.0.1:8080, or a port",
+    ),
+    (
+        &["--log", "debug", "--log", "info"],
+        "--log is given twice: give it once",
+    ),
+    (
+        &["--store", "disk"],
+        "--store needs memory or redis://HOST:PORT, and \"disk\" is neither",
+    ),
+    (
+        &["--on-store-failure", "panic"],
+        "--on-store-failure needs open, closed or local, and \"panic\" is none of them",
+    ),
+    (
+        &["--log=loud"],
+        "--log needs error, warn, info or debug, and \"loud\" is none of them",
+    ),
+    (
+        &["--log", "loud"],
+        "--log needs error, warn, info or debug, and \"loud\" is none of them",
+    ),
+    (
+        &["--client-timeout", "5"],
+        "--client-timeout needs a time, like 30s, 500ms or 5m, and \"5\" is none",
+    ),
+    (
+        &["--client-timeout", "s"],
+        "--client-timeout needs a time, like 30s, 500ms or 5m, and \"s\" is none",
+    ),
+    (
+        &["--upstream-timeout", "-1s"],
+        "--upstream-timeout needs a time, like 30s, 500ms or 5m, and \"-1s\" is none",
+    ),
+    (
+        &["--upstream-timeout", "99999999999s"],
+        "--upstream-timeout needs a time, like 30s, 500ms or 5m, and \"99999999999s\" is none",
+    ),
+    (
+        &["--upstream-timeout", "1.5s"],
+        "--upstream-timeout needs a time, like 30s, 500ms or 5m, and \"1.5s\" is none",
+    ),
+    (
+        &["--store-timeout", "0ms"],
+        "--store-timeout needs a time, and nobody can be that fast",
+    ),
+    (
+        &["--client-timeout", ""],
+        "--client-timeout needs a time, like 30s, 500ms or 5m, and \"\" is none",
+    ),
+    (
+        &["--upstream", "localhost:3000"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"localhost:3000\" does not begin with http://",
+    ),
+    (
+        &["--upstream", "/"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"/\" does not begin with http://",
+    ),
+    (
+        &["--upstream", "https://a"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"https://a\" is behind TLS, which the gateway does not speak",
+    ),
+    (
+        &["--upstream", "ftp://a"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"ftp://a\" does not begin with http://",
+    ),
+    (
+        &["--upstream", "http://a/b"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"http://a/b\" has a path: requests bring their own",
+    ),
+    (
+        &["--upstream", "http://a?b"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"http://a?b\" has a path: requests bring their own",
+    ),
+    (
+        &["--upstream", "http://me@a"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"http://me@a\" has a user in it",
+    ),
+    (
+        &["--upstream", "http://"],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"http://\" is none: empty string",
+    ),
+    (
+        &["--upstream", ""],
+        "--upstream needs a service, like http://127.0.0.1:3000, and \"\" is none: empty string",
+    ),
+    (
+        &["--listen", "99999"],
+        "--listen needs an address, like 127.0.0.1:8080, or a port, and \"99999\" is neither: invalid socket address",
+    ),
+    (
+        &["--admin", "here"],
+        "--admin needs an address, like 127.0.0.1:8080, or a port, and \"here\" is neither: invalid socket address",
+    ),
+    (
+        &["--listen", ""],
+        "--listen needs an address, like 127.0.0.1:8080, or a port, and \"\" is neither: invalid socket address",
+    ),
+];
+
+#[test]
+fn whoever_calls_it_the_wrong_way_is_told_what_to_do() {
+    for (arguments, wrong) in WRONG {
+        let more = "\n`cargo run --example gateway -- --help` tells more\n";
+        assert_eq!(
+            run(arguments),
+            (Some(2), String::new(), format!("{wrong}{more}")),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_address_of_redis_does_not_tell_its_password() {
+    let (code, said, wrong) = run(&["--store", "redis://me:secret@:no-port"]);
+    assert_eq!((code, &*said), (Some(2), ""));
+    assert!(
+        wrong.starts_with("--store cannot be used: ") && !wrong.contains("secret"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn an_address_in_use_is_told_with_the_option_to_choose_another() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let at = format!("cannot listen at 127.0.0.1:{port}, which is in use: choose another with");
+    assert_eq!(
+        run(&["--listen", &port]),
+        (Some(1), String::new(), format!("{at} --listen ADDR\n"))
+    );
+    let given = ["--listen", "127.0.0.1:0", "--admin", &format!(":{port}")];
+    assert_eq!(run(&given), (Some(1), String::new(), format!("{at} --admin ADDR\n")));
+}
+
+#[test]
+fn wrong_rules_are_told_with_line_and_column() {
+    let folder = Folder::new("wrong-rules");
+    let file = folder.file("rules.toml");
+    std::fs::write(&file, ANY_NUMBER.replace("\"3650d\"", "60").replace("key", "kye")).unwrap();
+    let (code, said, wrong) = run(&["--listen", "127.0.0.1:0", "--rules", &file]);
+    assert_eq!((code, &*said), (Some(1), ""));
+    for place in ["rules.toml:6:10: ", "rules.toml:7:1: "] {
+        assert!(wrong.contains(place), "{wrong}");
+    }
+    let gone = folder.file("gone.toml");
+    let (code, said, wrong) = run(&["--listen", "127.0.0.1:0", "--rules", &gone]);
+    assert_eq!((code, &*said), (Some(1), ""));
+    assert!(wrong.contains(&gone), "{wrong}");
+}
+
+#[tokio::test]
+async fn the_service_that_is_built_in_answers_any_path_and_says_what_it_was_sent() {
+    let gateway = Gateway::start(ANY_NUMBER, &[]);
+    let request = gateway.request("BREW".parse().unwrap(), "/any/path?at=all");
+    let reply = crate::support::http::Reply::to(request.header("x-mine", "yes").body("12345")).await;
+    assert_eq!(reply.status, 200);
+    let mut lines = reply.body.lines();
+    assert_eq!(lines.next(), Some("BREW /any/path?at=all"));
+    assert!(reply.body.contains("\nx-mine: yes\n"), "{}", reply.body);
+    assert!(reply.body.ends_with("\n\n5 bytes of body\n"), "{}", reply.body);
+}
+
+#[tokio::test]
+async fn the_banner_says_what_is_in_force() {
+    let gateway = Gateway::start(ANY_NUMBER, &[]);
+    let (at, admin, rules) = (gateway.address, gateway.admin, gateway.rules());
+    let (_, upstream) = gateway.running.banner.split_once("upstream  http://").unwrap();
+    let (upstream, _) = upstream.split_once(',').unwrap();
+    let banner = format!(
+        "listening on http://{at}, a gateway to
+  upstream  http://{upstream}, which is built in to try
+  rules     {rules}, which may change meanwhile
+            all: 1000000 per 315360000s, fixed_window
+  store     memory, of this gateway alone
+  admin     http://{admin}
+
+what is passed on, and what is left:
+  curl -i http://{at}/hello
+"
+    );
+    assert_eq!(gateway.running.banner, banner);
+}
+
+#[test]
+fn the_banner_names_a_store_that_is_none() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    // It ends with the test.
+    std::thread::spawn(move || {
+        listener
+            .incoming()
+            .for_each(|client| drop(client.unwrap().write_all(b"What?\r\n")))
+    });
+    let gateway = Gateway::start(ANY_NUMBER, &["--store", &format!("redis://{at}")]);
+    let store = format!("\n  store     {at}: Redis cannot be asked now: ");
+    assert!(gateway.running.banner.contains(&store), "{}", gateway.running.banner);
+}
+
+#[test]
+fn the_banner_names_the_service_and_the_store_but_no_password() {
+    let nobody = Port::free();
+    let redis = format!("127.0.0.1:{}", nobody.number());
+    let store = format!("redis://me:secret@{redis}");
+    let options = ["--store", &store, "--on-store-failure", "closed"];
+    let gateway = Gateway::to("http://127.0.0.1:2", ANY_NUMBER, &options);
+    let banner = &gateway.running.banner;
+    assert!(banner.contains("\n  upstream  http://127.0.0.1:2\n"), "{banner}");
+    assert!(banner.contains(&redis) && !banner.contains("secret"), "{banner}");
+    assert!(
+        banner.contains("closed: requests are refused while it fails"),
+        "{banner}"
+    );
+    assert!(!gateway.log().contains("secret"), "{}", gateway.log());
+    let gateway = Gateway::start(ANY_NUMBER, &["--no-limits"]);
+    assert!(
+        gateway.running.banner.contains("limits nobody: --no-limits"),
+        "{}",
+        gateway.running.banner
+    );
+}

@@ -1,0 +1,140 @@
+//! `algorithm`, and the fields that say how it counts.
+
+use super::case::{Case, Request, try_all};
+
+pub(super) const TWO_PASS: [Request; 3] = [
+    ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=1"#),
+    ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=0"#),
+    ("GET /", &[], r#"429 | "api";q=2;w=315360000 | "api";r=0"#),
+];
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        covers: &["limit algorithm", "algorithm token_bucket"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'token_bucket'
+            limit = 2
+            window = '3650d'
+            key = 'global'",
+        requests: &TWO_PASS,
+        holds: &[(
+            "rate_limit:token_bucket:api:315360000000000:global",
+            "* 157680000000000 *",
+        )],
+    },
+    Case {
+        covers: &["algorithm leaky_bucket", "limit queue"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'leaky_bucket'
+            queue = false
+            limit = 2
+            window = '3650d'
+            key = 'global'",
+        requests: &TWO_PASS,
+        holds: &[(
+            "rate_limit:leaky_bucket:api:315360000000000:global",
+            "* 157680000000000 *",
+        )],
+    },
+    Case {
+        covers: &["algorithm sliding_log"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'sliding_log'
+            limit = 2
+            window = '3650d'
+            key = 'global'",
+        requests: &TWO_PASS,
+        holds: &[("rate_limit:sliding_log:api:315360000000000:global", "* *")],
+    },
+    Case {
+        covers: &["algorithm sliding_counter"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'sliding_counter'
+            limit = 2
+            window = '3650d'
+            key = 'global'",
+        requests: &TWO_PASS,
+        // The sixth ten years since 1970.
+        holds: &[("rate_limit:sliding_counter:api:315360000000000:1:global", "5 2")],
+    },
+    Case {
+        covers: &["limit buckets"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'sliding_counter'
+            buckets = 10
+            limit = 2
+            window = '3650d'
+            key = 'global'",
+        requests: &TWO_PASS,
+        // So many 365 days since 1970 that it depends on when it was asked.
+        holds: &[("rate_limit:sliding_counter:api:315360000000000:10:global", "* 2")],
+    },
+    Case {
+        covers: &["limit anchored"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            FIXED
+            anchored = true
+            limit = 2
+            key = 'global'",
+        requests: &TWO_PASS,
+        holds: &[("rate_limit:fixed_window:api:315360000000000:anchored:global", "* 2")],
+    },
+    Case {
+        covers: &["limit capacity"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'token_bucket'
+            limit = 10
+            capacity = 2
+            window = '3650d'
+            key = 'global'",
+        // A fifth of what there is in ten years is back in two.
+        requests: &[
+            ("GET /", &[], r#"200 | "api";q=2;w=63072000 | "api";r=1"#),
+            ("GET /", &[], r#"200 | "api";q=2;w=63072000 | "api";r=0"#),
+            ("GET /", &[], r#"429 | "api";q=2;w=63072000 | "api";r=0"#),
+        ],
+        holds: &[(
+            "rate_limit:token_bucket:api:315360000000000:global",
+            "* 31536000000000 *",
+        )],
+    },
+    Case {
+        covers: &["limit max_wait"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            algorithm = 'leaky_bucket'
+            max_wait = '1d'
+            limit = 2
+            window = '3650d'
+            key = 'global'",
+        // There is room for one more, which would have to wait for five years.
+        requests: &[
+            ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=1"#),
+            ("GET /", &[], r#"429 | "api";q=2;w=315360000 | "api";r=1"#),
+        ],
+        holds: &[(
+            "rate_limit:leaky_bucket:api:315360000000000:global",
+            "157680000000000 157680000000000 *",
+        )],
+    },
+];
+
+#[tokio::test]
+async fn every_algorithm_counts_as_the_reference_says() {
+    try_all(CASES).await;
+}

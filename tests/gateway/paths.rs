@@ -1,0 +1,198 @@
+//! Paths, however they are written: the limit and the service get the same one.
+
+#[path = "../../examples/gateway/plain/path.rs"]
+mod path;
+
+use proptest::prelude::*;
+
+use crate::{
+    client::echo,
+    fixture::{ANY_NUMBER, Gateway, at_most},
+    wire::{Upstream, Wire},
+};
+
+/// Ways to write `/files`.
+const SPELLINGS: [&str; 24] = [
+    "/files",
+    "/%66iles",
+    "/fil%65s",
+    "/%66%69%6c%65%73",
+    "/%66%69%6C%65%73",
+    "//files",
+    "///files",
+    "/./files",
+    "/././/files",
+    "/%2e/files",
+    "/%2E/files",
+    "/x/../files",
+    "/x/y/../../files",
+    "/../files",
+    "/../../files",
+    "/%2e%2e/files",
+    "/.%2e/files",
+    "/%2E%2e/files",
+    "/x/%2e%2e/files",
+    "/x//%2E.//files",
+    "/%2fx/../files",
+    "/files/x/../../files",
+    "/files?",
+    "/%66iles?a=%66&b=../..//",
+];
+
+#[tokio::test]
+async fn no_spelling_gets_past_a_limit() {
+    let service = echo().await;
+    let gateway = Gateway::to(&service.url(), &at_most(1, "path = '/files'"), &[]);
+    assert_eq!(Wire::get(&gateway, "/files").await.0, 200);
+    for path in SPELLINGS {
+        assert_eq!(Wire::get(&gateway, path).await.0, 429, "{path}");
+        assert_eq!(Wire::get(&gateway, &format!("http://b{path}")).await.0, 429, "{path}");
+    }
+    let rules = at_most(1, "path = '/%C3%A9:@'");
+    let gateway = Gateway::to(&service.url(), &rules, &[]);
+    assert_eq!(Wire::get(&gateway, "/%C3%A9:@").await.0, 200);
+    for path in ["/%c3%a9:@", "/%C3%A9%3a%40", "/%C3%A9%3A@", "/\u{e9}:@"] {
+        assert_eq!(Wire::get(&gateway, path).await.0, 429, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_another_path_by_whatever_anybody_reads_stays_another() {
+    let service = echo().await;
+    let gateway = Gateway::to(&service.url(), &at_most(1, "path = '/files'"), &[]);
+    for path in [
+        "/Files",
+        "/files/",
+        "/files/x",
+        "/%2Ffiles",
+        "/files%2F",
+        "/x%2F..%2Ffiles",
+        "/%2566iles",
+        "/files;x",
+    ] {
+        assert_eq!(Wire::get(&gateway, path).await, (200, path.to_owned()));
+    }
+}
+
+/// What the service gets in place of what was asked.
+const PLAIN: [(&str, &str); 16] = [
+    ("/%66iles", "/files"),
+    ("/x/..//./files", "/files"),
+    ("/x/..", "/"),
+    ("/x/y/..", "/x/"),
+    ("/x/.", "/x/"),
+    ("/x//", "/x/"),
+    ("/..", "/"),
+    ("/%7euser/%2f%c3%a4", "/~user/%2F%C3%A4"),
+    ("/a%20b%25", "/a%20b%25"),
+    ("/models%3apredict/%40me", "/models:predict/@me"),
+    ("/a%21%24%26%27%28%29%2a%2B%2c%3B%3D", "/a!$&'()*+,;="),
+    ("/caf\u{e9}", "/caf%C3%A9"),
+    ("/{\"a\"|b^}", "/%7B%22a%22%7Cb%5E%7D"),
+    ("/...", "/..."),
+    ("/?a=%66&b=/../x//y&c=%zz", "/?a=%66&b=/../x//y&c=%zz"),
+    ("/x?", "/x?"),
+];
+
+#[tokio::test]
+async fn the_service_gets_the_plain_path_and_the_query_as_it_was() {
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
+    for (asked, plain) in PLAIN {
+        let mut client = Wire::to(&gateway).await;
+        client.say(format!("GET {asked} HTTP/1.1\r\nhost: a\r\n\r\n")).await;
+        let head = upstream.accept().await.head().await;
+        assert_eq!(head.lines().next().unwrap(), format!("GET {plain} HTTP/1.1"));
+    }
+}
+
+/// Until nothing is left to replace: slowly, one after the other.
+fn replaced(mut path: String) -> String {
+    loop {
+        let before = path.clone();
+        path = path.replacen("//", "/", 1);
+        if path == before {
+            path = path.replacen("/./", "/", 1);
+        }
+        if path == before {
+            path = without_a_parent(&path);
+        }
+        if path == before {
+            return path;
+        }
+    }
+}
+
+/// Without the first `..`, and the segment before it.
+fn without_a_parent(path: &str) -> String {
+    let Some(at) = path.find("/../") else {
+        return path.to_owned();
+    };
+    let parent = path[..at].rfind('/').unwrap_or_default();
+    format!("{}{}", &path[..parent], &path[at + 3..])
+}
+
+/// What is plain, by replacing.
+fn by_replacing(path: &str) -> String {
+    let mut text = String::new();
+    let mut chars = path.chars();
+    while let Some(char) = chars.next() {
+        if char != '%' {
+            let mut bytes = [0; 4];
+            let bytes = char.encode_utf8(&mut bytes).bytes();
+            match char.is_ascii() && !"\"<>^`{|}".contains(char) {
+                true => text.push(char),
+                false => bytes.for_each(|byte| text += &format!("%{byte:02X}")),
+            }
+            continue;
+        }
+        let digits: String = chars.by_ref().take(2).collect();
+        let char = u8::from_str_radix(&digits, 16).unwrap() as char;
+        match char.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@".contains(char) {
+            true => text.push(char),
+            false => text += &format!("%{}", digits.to_uppercase()),
+        }
+    }
+    // The last segment is one like the others, for as long as this takes.
+    let is_file = !["/", "/.", "/.."].iter().any(|end| text.ends_with(end));
+    let whole = replaced(format!("{text}/"));
+    let path = if is_file {
+        whole.strip_suffix('/').unwrap()
+    } else {
+        &whole
+    };
+    path.to_owned()
+}
+
+/// A path out of what can be misread.
+fn a_path() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => Just("/".to_owned()),
+        3 => Just(".".to_owned()),
+        2 => prop_oneof![Just("%2e"), Just("%2E"), Just("%2f"), Just("%2F"), Just("%61"), Just("%7e"), Just("%25")]
+            .prop_map(str::to_owned),
+        3 => "[a-c~;=@:{|}^\"\u{e9}]",
+        1 => any::<u8>().prop_map(|byte| format!("%{byte:02x}")),
+    ];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| format!("/{}", pieces.concat()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+    #[test]
+    fn a_plain_path_is_one_way_to_write_it(path in a_path()) {
+        let plain = path::plain(&path).unwrap().into_owned();
+        prop_assert_eq!(&plain, &by_replacing(&path));
+        prop_assert_eq!(path::plain(&plain).unwrap(), &*plain, "again");
+        prop_assert!(plain.starts_with('/') && !plain.contains("//"));
+        prop_assert!(plain.split('/').all(|segment| segment != "." && segment != ".."));
+    }
+
+    #[test]
+    fn whatever_it_is_it_is_plain_or_refused(path in r"/?([%/.\\]|%2[0-9a-f]|[0-9]|.){0,12}") {
+        if let Ok(plain) = path::plain(&path) {
+            prop_assert_eq!(path::plain(&plain).unwrap(), &*plain);
+        }
+    }
+}

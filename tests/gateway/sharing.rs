@@ -1,0 +1,152 @@
+//! Gateways that share a Redis admit exactly the limit together.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use axum::http::Method;
+use tokio::task::JoinSet;
+
+use crate::{fixture::Gateway, service::Service, support::redis::RedisServer};
+
+const LIMIT: usize = 100;
+const CLIENTS: usize = 16;
+const REQUESTS: usize = 300;
+
+/// Every way to count that holds nobody.
+const WAYS: [&str; 7] = [
+    "algorithm = 'token_bucket'",
+    "algorithm = 'leaky_bucket'\nqueue = false",
+    "algorithm = 'fixed_window'",
+    "algorithm = 'fixed_window'\nanchored = true",
+    "algorithm = 'sliding_log'",
+    "algorithm = 'sliding_counter'",
+    "algorithm = 'sliding_counter'\nbuckets = 10",
+];
+
+/// A limit in a window that neither ends nor refills while a test runs.
+fn limit(name: &str, limit: usize, more: &str) -> String {
+    format!("[[limit]]\nname = '{name}'\nlimit = {limit}\nwindow = '3650d'\n{more}\n")
+}
+
+/// Clients of all gateways at once, which send so many requests between them: the status of each, by its number.
+async fn storm(
+    gateways: &[Arc<Gateway>],
+    path: impl Fn(usize) -> String + Clone + Send + 'static,
+) -> Vec<(usize, u16)> {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let clients = (0..CLIENTS).map(|client| {
+        // Each of them goes to one gateway only, so that a fast one is not held up by a slow one.
+        let (gateway, sent, path) = (
+            Arc::clone(&gateways[client % gateways.len()]),
+            Arc::clone(&sent),
+            path.clone(),
+        );
+        async move {
+            let mut answered = Vec::new();
+            loop {
+                let number = sent.fetch_add(1, Ordering::Relaxed);
+                if number >= REQUESTS {
+                    return answered;
+                }
+                answered.push((number, gateway.get(&path(number)).await.status));
+            }
+        }
+    });
+    let answered = clients.collect::<JoinSet<_>>().join_all().await;
+    answered.concat()
+}
+
+/// What reached the service under a path, each once.
+fn reached(service: &Service, path: &str) -> HashSet<String> {
+    let lines = service
+        .lines()
+        .into_iter()
+        .filter(|line| line.starts_with(&format!("GET {path}/")));
+    let all: Vec<_> = lines.collect();
+    let once: HashSet<_> = all.iter().cloned().collect();
+    assert_eq!(all.len(), once.len(), "a request reached the service twice");
+    once
+}
+
+async fn left(gateway: &Gateway, key: &str) -> serde_json::Value {
+    let reply = gateway.admin(Method::GET, &format!("/keys/{key}")).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    reply.json()["remaining"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_gateways_admit_exactly_the_limit_together_by_every_algorithm() {
+    let (redis, service) = (RedisServer::start(), Service::start().await);
+    let limits = WAYS.iter().enumerate().map(|(way, terms)| {
+        let more = format!("{terms}\npath = '/{way}/{{number}}'\nkey = 'global'");
+        limit(&format!("way-{way}"), LIMIT, &more)
+    });
+    let rules: String = limits.collect();
+    let gateways = [(); 2].map(|()| Arc::new(Gateway::between(&service, &redis, &rules, &[])));
+    for (way, terms) in WAYS.iter().enumerate() {
+        let answered = storm(&gateways, move |number| format!("/{way}/{number}")).await;
+        let of = |wanted: u16| answered.iter().filter(|(_, status)| *status == wanted).count();
+        assert_eq!((of(200), of(429)), (LIMIT, REQUESTS - LIMIT), "{terms}");
+        // Those that were admitted are those that the service has seen.
+        let admitted = answered.iter().filter(|(_, status)| *status == 200);
+        let admitted: HashSet<_> = admitted.map(|(number, _)| format!("GET /{way}/{number}")).collect();
+        assert_eq!(reached(&service, &format!("/{way}")), admitted, "{terms}");
+        for gateway in &gateways {
+            assert_eq!(left(gateway, &format!("way-{way}/global")).await, 0, "{terms}");
+        }
+    }
+    // One that comes later finds what was used.
+    let third = Gateway::between(&service, &redis, &rules, &[]);
+    for way in 0..WAYS.len() {
+        assert_eq!(third.get(&format!("/{way}/late")).await.status, 429);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_gateways_charge_all_limits_of_a_request_or_none() {
+    const USERS: usize = 3;
+    const EACH: usize = 40;
+    let (redis, service) = (RedisServer::start(), Service::start().await);
+    let fixed = "algorithm = 'fixed_window'";
+    let rules = limit("all", LIMIT, &format!("{fixed}\nkey = 'global'"))
+        + &limit("user", EACH, &format!("{fixed}\nkey = 'query:user'"));
+    let gateways = [(); 2].map(|()| Arc::new(Gateway::between(&service, &redis, &rules, &[])));
+    let answered = storm(&gateways, |number| format!("/any/{number}?user={}", number % USERS)).await;
+
+    // Three users would like 40 each, and there are 100 for them together.
+    let admitted = |user: Option<usize>| {
+        let of_user = answered
+            .iter()
+            .filter(|(number, _)| user.is_none_or(|user| number % USERS == user));
+        of_user.filter(|(_, status)| *status == 200).count()
+    };
+    assert_eq!(admitted(None), LIMIT);
+    assert_eq!(reached(&service, "/any").len(), LIMIT);
+    assert_eq!(
+        answered.iter().filter(|(_, status)| *status == 429).count(),
+        REQUESTS - LIMIT
+    );
+    assert_eq!(left(&gateways[0], "all/global").await, 0);
+    for user in 0..USERS {
+        let left = left(&gateways[1], &format!("user/query/user:{user}")).await;
+        assert_eq!(left, EACH - admitted(Some(user)), "{user}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gateways_that_count_in_memory_admit_the_limit_each() {
+    let service = Service::start().await;
+    let rules = limit("all", LIMIT, "algorithm = 'fixed_window'\nkey = 'global'");
+    let gateways = [(); 2].map(|()| Arc::new(Gateway::to(&service.url(), &rules, &[])));
+    for gateway in gateways {
+        let answered = storm(&[gateway], |number| format!("/any/{number}")).await;
+        let admitted = answered.iter().filter(|(_, status)| *status == 200).count();
+        assert_eq!((answered.len(), admitted), (REQUESTS, LIMIT));
+    }
+    assert_eq!(service.lines().len(), 2 * LIMIT);
+}

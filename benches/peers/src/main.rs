@@ -5,6 +5,7 @@ mod bench;
 mod bytes;
 mod cli;
 mod figure;
+mod gateway;
 mod growth;
 mod instructions;
 mod memory;
@@ -14,6 +15,8 @@ mod redis;
 mod report;
 mod server;
 mod sibling;
+mod watched;
+mod wrk;
 
 use self::{
     cli::{Choice, Command},
@@ -27,6 +30,7 @@ const GROUPS: &[Group] = &[
     bytes::GROUP,
     memory::GROUP,
     axum::GROUP,
+    gateway::GROUP,
     growth::GROUP,
     instructions::GROUP,
 ];

@@ -1,23 +1,16 @@
 //! A redis-server of one's own on a free port, without persistence, which ends with its owner.
 
-use std::{
-    io::{BufRead, BufReader},
-    net::TcpListener,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{net::TcpListener, time::Duration};
 
 use tollgate::{
     RedisStore, RedisStoreBuilder,
     redis::{Client, Connection},
 };
 
-/// Kills the server as soon as standard input closes: on drop, on a panic, and when this process is killed.
-const WATCHED: &str =
-    r#""$@" </dev/null & server=$!; exec >&-; cat >/dev/null; kill -9 $server 2>/dev/null; wait $server"#;
+use crate::watched::Watched;
 
 pub struct RedisServer {
-    watchdog: Child,
+    _process: Watched,
     port: u16,
 }
 
@@ -26,8 +19,11 @@ impl RedisServer {
         // Another process can take the port before Redis does: then it is tried on another one.
         for _ in 0..10 {
             let port = free_port();
-            if let Some(watchdog) = launch(port) {
-                return Self { watchdog, port };
+            if let Some(process) = launch(port) {
+                return Self {
+                    _process: process,
+                    port,
+                };
             }
         }
         panic!("redis-server does not start: is it installed?");
@@ -49,38 +45,19 @@ impl RedisServer {
     }
 }
 
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        drop(self.watchdog.stdin.take());
-        self.watchdog.wait().ok();
-    }
-}
-
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("it is bound").port()
 }
 
-fn launch(port: u16) -> Option<Child> {
-    let mut command = Command::new("sh");
-    command.args(["-c", WATCHED, "sh", "redis-server", "--port", &port.to_string()]);
-    command.args(["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().expect("there is a shell");
-    let mut log = BufReader::new(child.stdout.take().expect("it is piped"));
-    let mut line = String::new();
-    while log.read_line(&mut line).is_ok_and(|read| read > 0) {
-        if line.contains("Ready to accept connections") {
-            // Whoever stops reading a pipe stops its writer.
-            std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-            return Some(child);
-        }
-        line.clear();
-    }
-    drop(child.stdin.take());
-    child.wait().ok();
-    None
+fn launch(port: u16) -> Option<Watched> {
+    let port = port.to_string();
+    let arguments = [
+        ["--port", &port],
+        ["--bind", "127.0.0.1"],
+        ["--save", ""],
+        ["--appendonly", "no"],
+    ];
+    let (process, _) = Watched::start("redis-server", arguments.as_flattened(), "Ready to accept connections")?;
+    Some(process)
 }

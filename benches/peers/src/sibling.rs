@@ -1,4 +1,4 @@
-//! The other programs of this package, which are built beside this one.
+//! The other programs that scripts/bench builds, beside this one.
 
 use std::{env, path::PathBuf};
 

@@ -1,16 +1,13 @@
 //! A server on Redis under a load generator: the whole way of a request, with a route for each side.
 
-use std::{net::SocketAddr, process::Command, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
 use tollgate::{Header, HttpAnswers, RateLimitLayer};
 
 use super::axum_limit;
-use crate::{bench::Bench, figure::Pair, redis::never_refuses, server::RedisServer};
-
-/// What wrk sends: requests of many users.
-const USERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/axum/users.lua");
+use crate::{bench::Bench, figure::Pair, redis::never_refuses, server::RedisServer, wrk::load};
 
 pub fn against_axum_limit(bench: &Bench) -> Pair {
     ours_against("axum-limit", bench)
@@ -41,22 +38,7 @@ async fn serve(redis: &RedisServer) -> SocketAddr {
     address
 }
 
-/// Requests a second by 64 connections, all of them answered with success.
+/// Requests a second by 64 connections. It is slow to start: what the others measure in one second takes two.
 fn wrk(address: SocketAddr, route: &str, span: Duration) -> f64 {
-    // It takes whole seconds, and is slow to start.
-    let seconds = (2 * span).as_secs().max(1);
-    let mut wrk = Command::new("wrk");
-    wrk.args(["--threads", "1", "--connections", "64", "--script", USERS]);
-    wrk.args([
-        "--duration",
-        &format!("{seconds}s"),
-        &format!("http://{address}/{route}"),
-    ]);
-    let output = wrk.output().expect("wrk is installed");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let good = output.status.success() && !said.contains("Non-2xx") && !said.contains("Socket errors");
-    assert!(good, "{route}: {said}{}", String::from_utf8_lossy(&output.stderr));
-    let rate = said.lines().find_map(|line| line.strip_prefix("Requests/sec:"));
-    rate.and_then(|rate| rate.trim().parse().ok())
-        .expect("wrk says how many")
+    load(&format!("http://{address}/{route}"), 64, 2 * span).rate
 }

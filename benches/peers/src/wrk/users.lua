@@ -1,0 +1,27 @@
+-- wrk sends requests of 10,000 users, one after another, encoded beforehand.
+local requests, turn = {}, 0
+
+function init()
+  for user = 1, 10000 do
+    requests[user] = wrk.format("GET", nil, { ["X-User-Id"] = tostring(user) })
+  end
+end
+
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end
+
+-- Says what came of it: all times are in microseconds, and every kind of failure has a name.
+function done(summary, latency)
+  local failed = summary.errors
+  for _, kind in ipairs({ "connect", "read", "write", "timeout", "status" }) do
+    if failed[kind] > 0 then
+      print("failed: " .. failed[kind] .. " by " .. kind)
+    end
+  end
+  print("requests: " .. summary.requests)
+  print("duration: " .. summary.duration)
+  print("median: " .. latency:percentile(50))
+  print("p99: " .. latency:percentile(99))
+end

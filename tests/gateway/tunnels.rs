@@ -107,6 +107,9 @@ async fn who_is_refused_has_no_tunnel() {
     assert_eq!(client.answer().await.0, 429);
 }
 
+/// It closes, or the next request might come over the connection that this test has let go of.
+const PLAIN: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nplain";
+
 /// Who is let through to another protocol could ask there for what nobody counts.
 #[tokio::test]
 async fn no_other_protocol_can_be_switched_to() {
@@ -121,7 +124,7 @@ async fn no_other_protocol_can_be_switched_to() {
         let mut service = upstream.accept().await;
         let head = service.head().await;
         assert!(!head.contains("upgrade") && !head.contains("http2-settings"), "{head}");
-        service.say("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nplain").await;
+        service.say(PLAIN).await;
         assert_eq!(client.answer().await, (200, "plain".to_owned()));
     }
 }
@@ -142,7 +145,7 @@ async fn nobody_else_can_wish_for_one() {
         let mut service = upstream.accept().await;
         let head = service.head().await;
         assert!(!head.contains("upgrade"), "{head}");
-        service.say("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nplain").await;
+        service.say(PLAIN).await;
         assert!(client.until("plain").await.contains(" 200 OK\r\n"));
     }
 }

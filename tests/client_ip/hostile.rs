@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use http::{HeaderName, header::FORWARDED};
-use proptest::{collection::vec, prelude::*, sample::select};
+use proptest::{collection::vec, prelude::*};
 use tollgate::ClientIp;
 
-use crate::{X_FORWARDED_FOR, key, request};
+use crate::{X_FORWARDED_FOR, key, request, support::header_lines::any_line};
 
 const TEN_MEGABYTES: usize = 10_000_000;
 
@@ -66,39 +66,6 @@ fn ten_megabytes_of_proxies() {
             assert_eq!(key(&reading(&header, ip), &request), "ip:198.51.100.7");
         }
     }
-}
-
-/// Lines of what headers are made of, in any order, and of anything else.
-fn any_line() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: &[&[u8]] = &[
-        b"for=",
-        b"For=",
-        b"by=",
-        b"proto=http",
-        b"\"",
-        b",",
-        b", ",
-        b";",
-        b"=",
-        b"[",
-        b"]",
-        b":4711",
-        b"\\",
-        b"unknown",
-        b"_a",
-        b"10.0.0.2",
-        b"203.0.113.9",
-        b"2001:db8::1",
-        b"::ffff:10.0.0.3",
-        b"\xff",
-        b" ",
-        b"\t",
-    ];
-    let any_byte = any::<u8>().prop_filter("a control character", |byte| !byte.is_ascii_control());
-    prop_oneof![
-        4 => vec(select(PIECES), 0..12).prop_map(|pieces| pieces.concat()),
-        1 => vec(any_byte, 0..40),
-    ]
 }
 
 /// What a proxy writes into `Forwarded`, with what the client sent for a host in quotes.

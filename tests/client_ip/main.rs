@@ -5,6 +5,8 @@ mod hops;
 mod hostile;
 mod networks;
 mod peer;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::net::SocketAddr;
 

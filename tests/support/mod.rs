@@ -12,6 +12,7 @@ pub mod cluster;
 #[cfg(feature = "redis")]
 pub mod each_store;
 pub mod folder;
+pub mod header_lines;
 #[cfg(feature = "redis")]
 pub mod http;
 pub mod leaks;

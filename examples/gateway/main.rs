@@ -13,6 +13,7 @@ mod clients;
 mod counting;
 mod forwarding;
 mod guest;
+mod listening;
 mod log;
 mod measures;
 mod plain;

@@ -1,14 +1,8 @@
 //! Puts the gateway together, and takes it down again.
 
-use std::{
-    io::{self, Write, stdout},
-    net::SocketAddr,
-};
+use std::io::{Write, stdout};
 
-use tokio::{
-    net::{TcpListener, TcpSocket},
-    sync::watch,
-};
+use tokio::sync::watch;
 use tollgate::{RuleSet, ServerHealth};
 
 use crate::{
@@ -17,14 +11,12 @@ use crate::{
     banner::{self, Banner},
     clients::Connections,
     counting::Counting,
+    listening::listen,
     measures::Measures,
     signals::Signals,
     stack::Stack,
     upstream::{Proxy, built_in},
 };
-
-/// How many may come at once. The system asks those who come on top of that to come again in a second.
-const BACKLOG: u32 = 4096;
 
 pub(crate) async fn run(options: Options) -> Result<(), String> {
     let signals = Signals::listen();
@@ -86,28 +78,6 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
         _ = again.any() => {}
     }
     Ok(())
-}
-
-fn listen(at: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr), String> {
-    let bound = bind(at).and_then(|listener| listener.local_addr().map(|address| (listener, address)));
-    bound.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            format!("cannot listen at {at}, which is in use: choose another with {option} ADDR")
-        }
-        _ => format!("cannot listen at {at}: {error}: choose another with {option} ADDR"),
-    })
-}
-
-fn bind(at: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if at.is_ipv4() {
-        TcpSocket::new_v4()
-    } else {
-        TcpSocket::new_v6()
-    }?;
-    // Whoever is started again need not wait until the connections of the one before are forgotten.
-    socket.set_reuseaddr(cfg!(unix))?;
-    socket.bind(at)?;
-    socket.listen(BACKLOG)
 }
 
 /// Asked once, so that whoever starts the gateway learns of a wrong address. It may also come later.

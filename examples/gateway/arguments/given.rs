@@ -10,6 +10,7 @@ use std::{
 use tracing::level_filters::LevelFilter;
 
 use super::{
+    address::address,
     options::{Options, Place},
     value,
 };
@@ -85,7 +86,7 @@ impl Given {
         let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Options {
             rules: rules.into(),
-            listen: self.read("--listen", value::address)?.unwrap_or_else(|| local(8080)),
+            listen: self.read("--listen", address)?.unwrap_or_else(|| local(8080)),
             upstream: self.read("--upstream", value::upstream)?,
             store: self
                 .read("--store", |given| value::place(given, store_timeout))?
@@ -93,7 +94,7 @@ impl Given {
             on_store_failure: self
                 .read("--on-store-failure", value::on_store_failure)?
                 .unwrap_or_default(),
-            admin: self.read("--admin", value::address)?,
+            admin: self.read("--admin", address)?,
             timeouts: Timeouts {
                 client: self
                     .read("--client-timeout", value::time)?

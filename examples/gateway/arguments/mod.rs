@@ -1,5 +1,6 @@
 //! The command line.
 
+mod address;
 mod given;
 mod options;
 mod value;

@@ -1,11 +1,6 @@
 //! What the value of an option says, or what is wrong with it: that follows the option's name.
 
-use std::{
-    fmt::Display,
-    net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
-    str::FromStr,
-    time::Duration,
-};
+use std::{str::FromStr, time::Duration};
 
 use http::{Uri, uri::Authority};
 use tollgate::{RedisStore, RedisStoreBuilder};
@@ -36,18 +31,6 @@ pub(super) fn place(given: &str, timeout: Option<Duration>) -> Result<Place, Str
         }
         other => Err(format!("needs memory or redis://HOST:PORT, and {other:?} is neither")),
     }
-}
-
-/// A port alone is one that only this machine can reach.
-pub(super) fn address(given: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = given.strip_prefix(':').unwrap_or(given).parse() {
-        return Ok((Ipv4Addr::LOCALHOST, port).into());
-    }
-    let unknown = |why: &dyn Display| {
-        format!("needs an address, like 127.0.0.1:8080, or a port, and {given:?} is neither: {why}")
-    };
-    let mut addresses = given.to_socket_addrs().map_err(|error| unknown(&error))?;
-    addresses.next().ok_or_else(|| unknown(&"nobody has this name"))
 }
 
 pub(super) fn upstream(given: &str) -> Result<Authority, String> {

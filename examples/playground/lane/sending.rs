@@ -1,0 +1,246 @@
+//! A lane: sends requests through the layer, keeps who is held back, and tells how it stands.
+
+use std::{collections::VecDeque, convert::Infallible, future::poll_fn, pin::Pin, task::Poll};
+
+use futures_util::FutureExt;
+use http::Response;
+use serde::Serialize;
+use tollgate::{
+    Decision, Global, Invalid, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer, Rule, Store, Verdict,
+};
+use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
+
+use super::{
+    answers::Answers,
+    drawing::{Drawing, Sight},
+    passed::Passed,
+    words,
+};
+use crate::scene::Settings;
+
+type Answer = Response<String>;
+type Answering = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;
+
+pub(crate) struct Lane<St> {
+    place: usize,
+    rule: Rule,
+    settings: Settings,
+    clock: ManualClock,
+    service: BoxCloneSyncService<http::Request<()>, Answer, Infallible>,
+    /// The same limit on the same store, to look without asking for anything.
+    limiter: Limiter<St>,
+    /// What a look has told last.
+    seen: Option<Verdict>,
+    held: Vec<Answering>,
+    /// When requests were admitted, for as long as an algorithm may remember it.
+    admitted: VecDeque<Micros>,
+    passed: Passed,
+    counts: Counts,
+    /// What the last request was told, until a frame has told it.
+    said: Option<Said>,
+}
+
+/// What does not change of a lane.
+#[derive(Debug, Serialize)]
+pub(crate) struct About {
+    name: &'static str,
+    title: &'static str,
+    idea: &'static str,
+}
+
+/// A request that a lane was sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct Request {
+    lane: usize,
+    at: Micros,
+    outcome: &'static str,
+    /// When it passes, if it does.
+    passes: Option<Micros>,
+}
+
+/// How a lane stands.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shown {
+    drawing: Option<Drawing>,
+    #[serde(flatten)]
+    counts: Counts,
+    waiting: usize,
+    most_in_span: usize,
+    most_in_window: usize,
+    why: String,
+    #[serde(flatten)]
+    said: Option<Said>,
+}
+
+/// What became of requests. Whoever is queued is admitted, but not yet.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Counts {
+    admitted: u32,
+    queued: u32,
+    refused: u32,
+    /// Let through because the store could not be asked.
+    unchecked: u32,
+}
+
+/// What a request was told, in short and in full.
+#[derive(Debug, Serialize)]
+struct Said {
+    said: String,
+    answer: String,
+}
+
+impl<St: Store> Lane<St> {
+    pub(crate) fn new(
+        place: usize,
+        rule: Rule,
+        settings: &Settings,
+        store: &St,
+        clock: &ManualClock,
+    ) -> Result<Self, Invalid> {
+        let behind = service_fn(async |_: http::Request<()>| Ok::<_, Infallible>(Answer::default()));
+        let layer = RateLimitLayer::try_new(rule.name(), rule, Global, store.clone())?.respond_with(Answers::default());
+        Ok(Self {
+            place,
+            rule,
+            settings: settings.clone(),
+            clock: clock.clone(),
+            service: BoxCloneSyncService::new(layer.layer(behind)),
+            limiter: Limiter::try_new(rule.name(), rule, store.clone())?,
+            seen: None,
+            held: Vec::new(),
+            admitted: VecDeque::new(),
+            passed: Passed::new(settings.span(), settings.window_micros()),
+            counts: Counts::default(),
+            said: None,
+        })
+    }
+
+    pub(crate) fn about(&self) -> About {
+        let (title, idea) = words::about(&self.rule);
+        let name = self.rule.name();
+        About { name, title, idea }
+    }
+
+    /// Sends a request now, and waits until it is known what becomes of it.
+    pub(crate) async fn send(&mut self) -> Request {
+        let now = self.clock.now();
+        // A bucket that leaks holds a request for as long as what is in it takes to leak.
+        let ahead = match self.limiter.peek(&Key::GLOBAL).await {
+            Ok(decision) => decision.tiers()[0].verdict().reset_after().as_micros() as Micros,
+            Err(_) => 0,
+        };
+        let waiting = self.clock.waiting();
+        let mut answering = self.service.call(http::Request::new(()));
+        let answered = poll_fn(|context| match answering.poll_unpin(context) {
+            Poll::Ready(Ok(answer)) => Poll::Ready(Some(answer)),
+            // It waits for the time, and not for the store.
+            Poll::Pending if self.clock.waiting() > waiting => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        });
+        let Some(answer) = answered.await else {
+            self.counts.queued += 1;
+            self.held.push(answering);
+            self.admit(now);
+            self.tell(words::queued(ahead), String::new());
+            return self.request(now, "queued", Some(now + ahead));
+        };
+        let decision = answer.extensions().get::<Decision>();
+        let (outcome, passes) = match decision.map(|decision| (decision.is_unchecked(), decision.outcome())) {
+            Some((false, Outcome::Admitted { .. })) => {
+                self.counts.admitted += 1;
+                self.admit(now);
+                ("admitted", Some(now))
+            }
+            Some((true, _)) => {
+                self.counts.unchecked += 1;
+                ("unchecked", Some(now))
+            }
+            _ => {
+                self.counts.refused += 1;
+                ("refused", None)
+            }
+        };
+        passes.into_iter().for_each(|at| self.passed.add(at));
+        self.tell(words::said(decision), words::answer(&answer));
+        self.request(now, outcome, passes)
+    }
+
+    /// Lets whoever's turn has come leave.
+    pub(crate) fn see_off(&mut self) {
+        self.held.retain_mut(|answering| {
+            let Some(Ok(answer)) = answering.now_or_never() else {
+                return true;
+            };
+            if let Some(decision) = answer.extensions().get::<Decision>() {
+                self.passed.add(decision.now() + decision.delay().as_micros() as Micros);
+            }
+            false
+        });
+    }
+
+    /// Asks the store how the limit stands.
+    pub(crate) async fn look(&mut self) -> Result<(), String> {
+        match self.limiter.peek(&Key::GLOBAL).await {
+            Ok(decision) => {
+                self.seen = Some(decision.tiers()[0].verdict());
+                Ok(())
+            }
+            Err(error) => Err(error.into().to_string()),
+        }
+    }
+
+    /// How it stands, by the last look.
+    pub(crate) fn shown(&mut self, now: Micros) -> Shown {
+        let drawing = self.seen.map(|peek| self.sight(now, peek).drawing());
+        Shown {
+            drawing,
+            counts: self.counts,
+            waiting: self.held.len(),
+            most_in_span: self.passed.most_in_span(),
+            most_in_window: self.passed.most_in_window(),
+            why: words::why(&self.rule, &self.settings, self.passed.most_in_window()),
+            said: self.said.take(),
+        }
+    }
+
+    /// Deletes what it has written.
+    pub(crate) async fn forget(self) {
+        // Whoever is held gives its place back, and must not do so after that.
+        drop(self.held);
+        self.limiter.reset(&Key::GLOBAL).await.ok();
+    }
+
+    fn sight(&self, now: Micros, peek: Verdict) -> Sight<'_> {
+        Sight {
+            rule: &self.rule,
+            settings: &self.settings,
+            now,
+            peek,
+            admitted: &self.admitted,
+            waiting: self.held.len(),
+        }
+    }
+
+    fn admit(&mut self, now: Micros) {
+        self.admitted.push_back(now);
+        // A counter remembers one sub-window more than a window, and that is a window at most.
+        let forgotten = now.saturating_sub(2 * self.settings.window_micros());
+        while self.admitted.front().is_some_and(|at| *at < forgotten) {
+            self.admitted.pop_front();
+        }
+    }
+
+    fn tell(&mut self, said: String, answer: String) {
+        self.said = Some(Said { said, answer });
+    }
+
+    fn request(&self, at: Micros, outcome: &'static str, passes: Option<Micros>) -> Request {
+        let lane = self.place;
+        Request {
+            lane,
+            at,
+            outcome,
+            passes,
+        }
+    }
+}

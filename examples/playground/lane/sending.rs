@@ -124,11 +124,7 @@ impl<St: Store> Lane<St> {
     /// Sends a request now, and waits until it is known what becomes of it.
     pub(crate) async fn send(&mut self) -> Request {
         let now = self.clock.now();
-        // A bucket that leaks holds a request for as long as what is in it takes to leak.
-        let ahead = match self.limiter.peek(&Key::GLOBAL).await {
-            Ok(decision) => decision.tiers()[0].verdict().reset_after().as_micros() as Micros,
-            Err(_) => 0,
-        };
+        let ahead = self.ahead().await;
         let waiting = self.clock.waiting();
         let mut answering = self.service.call(http::Request::new(()));
         let answered = poll_fn(|context| match answering.poll_unpin(context) {
@@ -163,6 +159,17 @@ impl<St: Store> Lane<St> {
         passes.into_iter().for_each(|at| self.passed.add(at));
         self.tell(words::said(decision), words::answer(&answer));
         self.request(now, outcome, passes)
+    }
+
+    /// For how long a request would be held: a bucket that leaks has to be empty before its turn comes.
+    async fn ahead(&mut self) -> Micros {
+        if !matches!(self.rule, Rule::LeakyBucket(_)) {
+            return 0;
+        }
+        match self.limiter.peek(&Key::GLOBAL).await {
+            Ok(decision) => decision.tiers()[0].verdict().reset_after().as_micros() as Micros,
+            Err(_) => 0,
+        }
     }
 
     /// Lets whoever's turn has come leave.

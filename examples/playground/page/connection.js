@@ -1,21 +1,26 @@
-// The way to the server: a scene comes as events, commands go as requests. A scene that is lost is opened again from its address.
+// The way to the server: a scene comes as events, commands go as requests. A scene that is lost goes on from where it was.
 
 const AGAIN_AFTER = 500;
 
 export class Connection {
   #events = null;
   #scene = null;
-  #timer = 0;
+  // The scene's time, to go on from.
   #now = 0;
+  #timer = 0;
+  #rests = false;
 
   // `hears` has a function per kind of event, and `state` for how the connection is.
   constructor(hears) {
     this.hears = hears;
+    // A browser has few connections to a server, and all its windows share them.
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.#rest() : this.#wake()));
   }
 
   // Plays the scene that the page's address describes, in place of the one before.
   open() {
     this.hears.state("connecting", "connecting");
+    this.#now = 1000 * (new URLSearchParams(location.search).get("at") ?? 0);
     this.#play(location.search);
   }
 
@@ -54,13 +59,27 @@ export class Connection {
     }
   }
 
-  // Goes on from where it was.
   #lost() {
     this.#close();
     this.hears.state("lost", "the server is gone: trying again");
+    this.#timer = setTimeout(() => this.#goOn(), AGAIN_AFTER);
+  }
+
+  #rest() {
+    if (!this.#scene) return;
+    this.#close();
+    this.#rests = true;
+    this.hears.state("resting", "resting while nobody looks");
+  }
+
+  #wake() {
+    if (this.#rests) this.#goOn();
+  }
+
+  #goOn() {
     const search = new URLSearchParams(location.search);
     search.set("at", Math.floor(this.#now / 1000));
-    this.#timer = setTimeout(() => this.#play(`?${search}`), AGAIN_AFTER);
+    this.#play(`?${search}`);
   }
 
   #close() {
@@ -68,5 +87,6 @@ export class Connection {
     this.#events?.close();
     this.#events = null;
     this.#scene = null;
+    this.#rests = false;
   }
 }

@@ -27,7 +27,7 @@ const drawings = {
   tokens({ tokens, capacity }) {
     const { size, place } = grid(capacity, RIGHT - LEFT - 16, FLOOR - TOP - 4);
     const coins = Array.from({ length: capacity }, (_, nth) => {
-      const [x, y] = place(nth).map((at) => at);
+      const [x, y] = place(nth);
       const part = Math.min(1, Math.max(0, tokens - nth));
       const [cx, cy, r] = [LEFT + 8 + x, FLOOR - 4 - y, size * 0.42];
       return circle(cx, cy, r, "empty") + (part > 0 ? circle(cx, cy, r * Math.sqrt(part), "admitted") : "");
@@ -116,9 +116,13 @@ const drawings = {
   },
 };
 
+const drawn = new WeakMap();
+
 // Draws what a lane remembers, and says it to those who do not see it.
 export function draw(svg, drawing, now) {
   const [inside, said] = drawings[drawing.kind](drawing, now);
+  if (drawn.get(svg) === inside) return;
+  drawn.set(svg, inside);
   svg.innerHTML = inside;
   if (svg.getAttribute("aria-label") !== said) svg.setAttribute("aria-label", said);
 }

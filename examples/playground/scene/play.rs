@@ -44,7 +44,7 @@ impl FromStr for Play {
         match presses {
             Some(presses) if presses.len() <= MOST && presses.is_sorted_by_key(|(at, _)| *at) => Ok(Self(presses)),
             _ => Err(format!(
-                "must be up to {MOST} presses in order, like 0-burst_3200-edge: milliseconds (of an hour at most), then one, \
+                "must be up to {MOST} presses in order, like 0-burst_3200-edge: milliseconds, then one, \
                  burst, stream, stop or edge"
             )),
         }
@@ -61,8 +61,8 @@ impl fmt::Display for Play {
     }
 }
 
-/// A moment of a scene, in milliseconds, as an address spells it.
+/// A moment of a scene, in milliseconds, as an address spells it. There is none after the last.
 pub(super) fn moment(millis: &str) -> Option<Micros> {
-    let millis: u32 = millis.parse().ok()?;
-    Some(Micros::from(millis) * MILLISECOND).filter(|at| *at <= END)
+    let millis: Micros = millis.parse().ok()?;
+    Some(millis.saturating_mul(MILLISECOND).min(END))
 }

@@ -127,7 +127,7 @@ impl Fields<'_> {
         let given = self.given.get(field).map_or("0", |given| given);
         moment(given).unwrap_or_else(|| {
             self.wrong
-                .insert(field, "must be milliseconds, of an hour at most".into());
+                .insert(field, "must be a whole number of milliseconds".into());
             0
         })
     }

@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 10] = files![
 ];
 
 /// Whatever the page needs is here.
-const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 pub(super) async fn index() -> Response {
     answer("index.html")

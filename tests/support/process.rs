@@ -1,19 +1,23 @@
-//! A process that ends with its owner, however that ends.
+//! A process that ends with its owner, however that ends, together with those that it has started.
 
 use std::{
     io::{BufRead, BufReader, Lines},
     process::{Child, ChildStdout, Command, Stdio},
+    thread::JoinHandle,
 };
 
 /// Says which process it becomes, before that says anything.
 const NAMED: &str = r#"echo $$; exec "$@""#;
-/// Kills the process as soon as standard input closes: on drop, on a panic, and when the test process is killed.
-const WATCHED: &str = r#"named=$1; shift; sh -c "$named" sh "$@" </dev/null & process=$!
-exec >&-; cat >/dev/null; kill -9 $process 2>/dev/null; wait $process"#;
+/// Kills the process and its group as soon as standard input closes: on drop, on a panic, and when the test process is
+/// killed. The terminal's signals no longer reach that group, so the watchdog has to outlive them.
+const WATCHED: &str = r#"trap '' HUP INT QUIT; named=$1; shift; setsid sh -c "$named" sh "$@" </dev/null & process=$!
+exec >&-; cat >/dev/null; kill -9 -$process $process 2>/dev/null; wait $process"#;
 
 pub struct Process {
     watchdog: Child,
     pid: u32,
+    /// Reads the log, to the end that it has when nobody is left who could write it.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -29,10 +33,14 @@ impl Process {
         let mut log = BufReader::new(watchdog.stdout.take().unwrap()).lines();
         let pid = log.next().unwrap().unwrap().parse().unwrap();
         // From here on it is stopped, should it not get ready.
-        let process = Self { watchdog, pid };
+        let mut process = Self {
+            watchdog,
+            pid,
+            reader: None,
+        };
         read_until(ready, &mut log, command);
         // Whoever stops reading a pipe stops its writer.
-        std::thread::spawn(move || log.for_each(drop));
+        process.reader = Some(std::thread::spawn(move || log.for_each(drop)));
         process
     }
 
@@ -80,10 +88,11 @@ fn read_until(ready: &[&str], log: &mut Lines<BufReader<ChildStdout>>, command: 
     panic!("{command:?} did not start:\n{}", said.join("\n"));
 }
 
-/// Killed, frozen or not, and gone when this returns.
+/// Killed, frozen or not, and all gone when this returns.
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.watchdog.stdin.take());
         self.watchdog.wait().ok();
+        self.reader.take().map(JoinHandle::join);
     }
 }

@@ -3,6 +3,7 @@
 
 mod cluster;
 mod leaks;
+mod process;
 mod proxy;
 mod sentinel;
 mod server;

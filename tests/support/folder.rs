@@ -9,10 +9,19 @@ pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new(name: &str) -> Self {
+        Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")), name)
+    }
+
+    /// For sockets, whose paths end after a hundred bytes, wherever the checkout is.
+    pub fn short(name: &str) -> Self {
+        Self::within(&std::env::temp_dir(), name)
+    }
+
+    fn within(parent: &Path, name: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let unique = format!("{name}-{}-{number}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique);
+        let path = parent.join(unique);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }

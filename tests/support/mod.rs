@@ -8,6 +8,8 @@
 )]
 
 #[cfg(feature = "redis")]
+pub mod browser;
+#[cfg(feature = "redis")]
 pub mod cluster;
 #[cfg(feature = "redis")]
 pub mod each_store;

@@ -1,6 +1,7 @@
 //! What the tests of hazards are made of does what it says.
 #![cfg(feature = "redis")]
 
+mod browser;
 mod cluster;
 mod leaks;
 mod process;

@@ -1,0 +1,75 @@
+//! What a page is shown on, how it fits, and pictures of it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::Browser;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    pub name: &'static str,
+    pub width: u32,
+    pub height: u32,
+    /// It lays pages out as phones do, which shrink a page that does not say that it fits.
+    pub is_phone: bool,
+}
+
+impl Screen {
+    pub const PHONE: Self = Self::new("phone", 360, 740, true);
+    pub const TABLET: Self = Self::new("tablet", 768, 1024, true);
+    pub const DESKTOP: Self = Self::new("desktop", 1280, 800, false);
+
+    const fn new(name: &'static str, width: u32, height: u32, is_phone: bool) -> Self {
+        Self {
+            name,
+            width,
+            height,
+            is_phone,
+        }
+    }
+}
+
+impl Browser {
+    pub async fn show_on(&self, screen: Screen) {
+        let (width, height) = (screen.width, screen.height);
+        let metrics = json!({
+            "width": width, "height": height, "screenWidth": width, "screenHeight": height,
+            "deviceScaleFactor": 1, "mobile": screen.is_phone,
+        });
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    /// What the user prefers, by the names of media queries: `("prefers-color-scheme", "dark")`. What is not among these
+    /// is as it was at the start.
+    pub async fn prefer(&self, features: &[(&str, &str)]) {
+        let features = features
+            .iter()
+            .map(|(name, value)| json!({"name": name, "value": value}));
+        let media = json!({ "features": features.collect::<Vec<_>>() });
+        self.devtools("Emulation.setEmulatedMedia", media).await;
+    }
+
+    /// By how many pixels the page is wider than its screen.
+    pub async fn overhang(&self) -> u64 {
+        // A phone makes room by shrinking the page, which then has more pixels than the screen, and nothing to scroll.
+        const OVERHANG: &str = "Math.max(innerWidth - screen.width,
+            document.documentElement.scrollWidth - document.documentElement.clientWidth)";
+        self.value(OVERHANG).await.as_u64().unwrap()
+    }
+
+    /// A picture of the whole page on a screen, in `screenshots` beside the tests' other files. It stays on that screen.
+    pub async fn picture(&self, name: &str, screen: Screen) -> PathBuf {
+        self.show_on(screen).await;
+        let height = self.value("document.documentElement.scrollHeight").await;
+        let height = u32::try_from(height.as_u64().unwrap()).unwrap();
+        self.show_on(Screen { height, ..screen }).await;
+        let picture = self.client.screenshot().await.unwrap();
+        self.show_on(screen).await;
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("{name}-{}.png", screen.name));
+        std::fs::write(&path, picture).unwrap();
+        path
+    }
+}

@@ -3,6 +3,7 @@
 
 mod grpc;
 mod outcomes;
+mod plots;
 mod rules;
 mod simulate;
 mod soak;

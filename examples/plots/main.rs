@@ -1,0 +1,57 @@
+//! Draws the figures of the documentation: what each algorithm does with the same traffic, how much it lets through at worst,
+//! and how close the sliding counter comes to the exact log.
+//!
+//! Run it with `cargo run --example plots`: it writes docs/img/*.svg and takes some seconds. `--help` tells the rest.
+
+mod accuracy;
+mod arguments;
+mod attack;
+mod figures;
+mod random;
+mod replay;
+mod share;
+mod svg;
+mod trace;
+mod traffic;
+
+use std::{env, fs, io, path::Path, process::ExitCode};
+
+use arguments::{HELP, Job};
+
+/// A file could not be written.
+const FAILED: u8 = 1;
+/// Nothing was tried.
+const MISUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    match Job::read(env::args_os().skip(1)) {
+        Ok(Job::Help) => {
+            print!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        Ok(Job::Draw { out }) => match draw(&out) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{}: {error}", out.display());
+                FAILED.into()
+            }
+        },
+        Err(wrong) => {
+            eprintln!("{wrong}\n`cargo run --example plots -- --help` tells more");
+            MISUSED.into()
+        }
+    }
+}
+
+fn draw(out: &Path) -> io::Result<()> {
+    fs::create_dir_all(out)?;
+    for figure in figures::all() {
+        let file = out.join(figure.name).with_extension("svg");
+        fs::write(&file, figure.svg)?;
+        println!("{}", file.display());
+        for fact in figure.facts {
+            println!("  {fact}");
+        }
+    }
+    Ok(())
+}

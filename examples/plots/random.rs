@@ -1,0 +1,31 @@
+//! Numbers that are the same again for the same seed (SplitMix64), and a heavy tail of them. All are whole numbers: what is
+//! drawn must not depend on a machine's mathematics.
+
+pub(crate) struct Random(u64);
+
+/// What a share is a share of.
+const WHOLE: u64 = 1 << 32;
+
+impl Random {
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// At least `least`, and twice as much half as often (Pareto's law with an exponent of 1), but never more than `most`.
+    pub(crate) fn heavy_tailed(&mut self, least: u64, most: u64) -> u64 {
+        let smallest = WHOLE * least / most;
+        let share = smallest + 1 + self.below(WHOLE - smallest);
+        WHOLE * least / share
+    }
+}

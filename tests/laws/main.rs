@@ -6,11 +6,13 @@ mod servers;
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::time::Duration;
+
 use proptest::{collection::vec, prelude::*};
 use support::traces::{Elapse, Size, any_elapse, any_rule, any_size, clamp};
 use tollgate::{
-    Algorithm, Charge, Charges, Cost, Key, Limit, ManualClock, MemoryStore, Micros, Operation, Outcome, Rule, State,
-    Store, Verdict,
+    Algorithm, Charge, Charges, Cost, Key, Limit, ManualClock, MemoryStore, Micros, Operation, Outcome, Quota, Rule,
+    SlidingCounter, State, Store, Verdict,
 };
 
 const START: Micros = 1_700_000_000_000_000;
@@ -21,7 +23,7 @@ fn any_steps() -> impl Strategy<Value = Steps> {
     vec((any_elapse(), any_size()), 1..40)
 }
 
-fn micros(duration: std::time::Duration) -> Micros {
+fn micros(duration: Duration) -> Micros {
     duration.as_micros() as Micros
 }
 
@@ -37,6 +39,17 @@ fn replay(rule: &Rule, steps: &Steps, mut look: impl FnMut(&State, Micros, Cost,
             rule.commit(&mut state, now, cost);
         }
     }
+}
+
+/// What is admitted of this traffic, when and at which cost.
+fn admitted(rule: &Rule, steps: &Steps) -> Vec<(Micros, u64)> {
+    let mut admitted = Vec::new();
+    replay(rule, steps, |_, now, cost, verdict| {
+        if verdict.outcome().admits() {
+            admitted.push((now, cost.into()));
+        }
+    });
+    admitted
 }
 
 /// No span of these admissions, wherever it begins, holds more than the algorithm's bound.
@@ -203,13 +216,18 @@ proptest! {
     /// Law 5: no window, wherever it begins, sees more admissions than the algorithm's bound.
     #[test]
     fn admissions_stay_within_the_bound(rule in any_rule(), steps in any_steps()) {
-        let mut admitted: Vec<(Micros, u64)> = Vec::new();
-        replay(&rule, &steps, |_, now, cost, verdict| {
-            if verdict.outcome().admits() {
-                admitted.push((now, cost.into()));
-            }
-        });
-        stay_within_the_bound(&rule, &admitted);
+        stay_within_the_bound(&rule, &admitted(&rule, &steps));
+    }
+
+    /// Law 5, closer: in a stretch that is a sub-window shorter than its window, a counter admits no more than its limit.
+    #[test]
+    fn a_counter_holds_its_limit_in_all_sub_windows_but_one(limit in 1..20_u32, buckets in 2..=8_u32, width in 1..1_000_000_u64, steps in any_steps()) {
+        let quota = Quota::new(limit, Duration::from_micros(width * u64::from(buckets)));
+        let admitted = admitted(&SlidingCounter::new(quota).buckets(buckets).rule(), &steps);
+        for (first, &(from, _)) in admitted.iter().enumerate() {
+            let inside = admitted[first..].iter().take_while(|&&(at, _)| at - from < width * u64::from(buckets - 1));
+            prop_assert!(inside.map(|&(_, cost)| cost).sum::<u64>() <= limit.into());
+        }
     }
 
     /// A queue's requests leave at exactly its rate: never more than it drains, whenever they were admitted.

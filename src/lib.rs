@@ -138,3 +138,8 @@ pub use deadpool_redis::redis;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So do those of the guide.
+#[cfg(all(doctest, feature = "redis", feature = "axum"))]
+#[doc = include_str!("../docs/choosing.md")]
+struct Choosing;

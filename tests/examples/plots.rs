@@ -1,6 +1,10 @@
-//! The figures of the documentation: they are what the command draws.
+//! The figures of the documentation: they are what the command draws, and documents show all of them.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{example, support::folder::Folder};
 
@@ -23,7 +27,7 @@ fn figures_are_what_the_command_draws() {
     assert!(output.status.success());
     let told = String::from_utf8(output.stdout).unwrap();
     let (drawn, kept) = (files(folder.path()), files(&root().join("docs/img")));
-    assert!(drawn.keys().eq(kept.keys()), "{drawn:?} {kept:?}");
+    assert_eq!(drawn.keys().collect::<Vec<_>>(), kept.keys().collect::<Vec<_>>());
     for (name, figure) in &drawn {
         assert!(told.contains(&folder.file(name)), "{name}: {told}");
         // Not by assert_eq!, which would print both.
@@ -32,6 +36,49 @@ fn figures_are_what_the_command_draws() {
             "{name}: `cargo run --example plots` draws it anew"
         );
     }
+}
+
+/// All documents: Markdown beside Cargo.toml, and in these folders.
+fn documents() -> Vec<PathBuf> {
+    let folders = ["", "docs", "docs/adr", "examples", "lua", "benches"];
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let files = files.map(|file| file.unwrap().path());
+    files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+        .collect()
+}
+
+/// What a document shows, by `![words](address)` or `src="address"`.
+fn shown(document: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(document).unwrap();
+    let images = text
+        .split("![")
+        .skip(1)
+        .filter_map(|image| image.split_once("](")?.1.split(')').next());
+    let sources = text
+        .split("src=\"")
+        .skip(1)
+        .filter_map(|source| source.split('"').next());
+    let addresses = images.chain(sources);
+    addresses
+        .map(|address| document.parent().unwrap().join(address))
+        .collect()
+}
+
+#[test]
+fn documents_show_what_is_there_and_all_of_it() {
+    let mut all = BTreeSet::new();
+    for document in documents() {
+        for image in shown(&document) {
+            let found = image.canonicalize();
+            all.insert(found.unwrap_or_else(|error| panic!("{document:?} shows {image:?}: {error}")));
+        }
+    }
+    let images = root().join("docs/img").canonicalize().unwrap();
+    let there: BTreeSet<_> = files(&images).into_keys().map(|name| images.join(name)).collect();
+    assert_eq!(all, there);
 }
 
 #[test]

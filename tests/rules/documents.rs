@@ -4,6 +4,7 @@ use tollgate::RuleSet;
 
 const REFERENCE: &str = include_str!("../../docs/rules.md");
 const README: &str = include_str!("../../README.md");
+const GUIDE: &str = include_str!("../../docs/choosing.md");
 
 /// The blocks of a document that are rules, and not dependencies.
 fn shown(document: &str) -> impl Iterator<Item = &str> {
@@ -18,6 +19,7 @@ fn what_documents_show_is_right() {
         |document| shown(document).map(|text| RuleSet::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     let limits = |document| rules(document).map(|rules| rules.limits().len()).collect::<Vec<_>>();
     assert_eq!((limits(REFERENCE), limits(README)), (vec![3], vec![1]));
+    assert_eq!(limits(GUIDE), [1, 2, 2, 3]);
 }
 
 /// In the first column of a table, or under its own heading.

@@ -17,7 +17,7 @@ pub(crate) struct Attack {
 }
 
 /// Every pair of bursts at the places of a window and up to two microseconds before them, within two windows of each
-/// other. That is enough to reach every bound that is proven; see where the figures are drawn.
+/// other. Two are enough to reach every bound that is proven: the figure has both.
 pub(crate) fn attacks(rule: &Rule) -> impl Iterator<Item = Attack> {
     let (limit, window) = numbers(rule.quota());
     let instants = move |windows: u64| {

@@ -8,10 +8,10 @@
 //! | algorithm | remembers | lets through in any window, at most |
 //! | --- | --- | --- |
 //! | [`TokenBucket`] | how much is owed | its capacity, then the steady rate |
-//! | [`LeakyBucket`] | the same, and holds requests back to the steady rate | the same, evenly spaced |
+//! | [`LeakyBucket`] | the same, and holds requests back to the steady rate | the limit, evenly spaced |
 //! | [`FixedWindow`] | one count | twice the limit, across a boundary |
 //! | [`SlidingLog`] | the time of every admitted request | the limit |
-//! | [`SlidingCounter`] | a count per sub-window | close to the limit, in a few bytes |
+//! | [`SlidingCounter`] | a count per sub-window | close to the limit; twice the limit, if somebody aims at sub-windows |
 //!
 //! ```
 //! use tollgate::{Algorithm, Quota, TokenBucket, algorithm::BucketState};

@@ -94,6 +94,9 @@ impl SlidingCounter {
 
     /// Cuts the window into this many sub-windows.
     ///
+    /// In any stretch that is one sub-window shorter than the window, no more than `limit` is let through, whatever anybody
+    /// does. So a promise about every minute is kept by 61 sub-windows of 61 seconds.
+    ///
     /// # Panics
     /// Where [`try_buckets`](Self::try_buckets) returns an error.
     #[must_use]

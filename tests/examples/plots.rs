@@ -81,6 +81,24 @@ fn documents_show_what_is_there_and_all_of_it() {
     assert_eq!(all, there);
 }
 
+/// The guide's table has the same numbers as the figure, row by row.
+#[test]
+fn the_guide_tells_what_the_figure_shows() {
+    let [figure, guide] =
+        ["docs/img/over-admission.svg", "docs/choosing.md"].map(|file| fs::read_to_string(root().join(file)).unwrap());
+    let texts = figure.split('>').filter_map(|text| text.split('<').next());
+    let numbers = texts.filter_map(|text| text.split_once(", attacked "));
+    let shown: Vec<_> = numbers.filter(|(_, attacked)| attacked.ends_with('%')).collect();
+    let table = guide.split("| most in any window |").nth(1).unwrap().lines().skip(2);
+    let table = table.take_while(|row| row.starts_with('|'));
+    let told: Vec<_> = table
+        .map(|row| row.split('|').map(str::trim).collect::<Vec<_>>())
+        .map(|columns| (columns[2], columns[3]))
+        .collect();
+    assert_eq!(shown.len(), 8);
+    assert_eq!(shown, told);
+}
+
 #[test]
 fn plots_says_what_is_wrong() {
     let readme = root().join("README.md");

@@ -73,7 +73,7 @@ pub(super) fn draw() -> Figure {
     );
     let lines = [
         &*trace,
-        "The counter has its own state, and so has the exact log beside it.",
+        "Counter and log each have their own state, and each panel its own scale.",
     ];
     let mut page = Page::new("Where the sliding counter and the exact log differ", &lines);
     legend(&mut page);

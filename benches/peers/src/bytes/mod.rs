@@ -1,8 +1,10 @@
 //! What a key takes in Redis, by Redis's own account.
 
+mod growing;
+
 use tollgate::{
-    Algorithm, Charge, FixedWindow, Key, LeakyBucket, Limit, Operation, Quota, SlidingCounter, SlidingLog, Store,
-    TokenBucket,
+    Algorithm, Charge, FixedWindow, Key, LeakyBucket, Limit, Operation, Quota, RedisStore, SlidingCounter, SlidingLog,
+    Store, TokenBucket,
     redis::{Connection, cmd},
 };
 
@@ -35,7 +37,7 @@ pub const GROUP: Group = Group {
     title: "Bytes in Redis",
     how: include_str!("how.md"),
     figures: FIGURES,
-    growths: &[],
+    growths: growing::GROWTHS,
 };
 
 fn charged<A: Algorithm>(bench: &Bench, new: fn(Quota) -> A) -> Pair {
@@ -61,10 +63,14 @@ fn charge(bench: &Bench, server: &RedisServer, algorithm: impl Algorithm, times:
     let store = server.store().build().expect("the settings are valid");
     let limit = Limit::new("user", algorithm);
     for _ in 0..times {
-        let charge = Charge::new(limit.clone(), Key::new(IDENTITY));
-        let decision = bench.runtime.block_on(store.apply(Operation::Acquire(charge.into())));
-        assert!(decision.expect("Redis is up").admits());
+        take(bench, &store, &limit, 1);
     }
+}
+
+fn take(bench: &Bench, store: &RedisStore, limit: &Limit, cost: u32) {
+    let charge = Charge::new(limit.clone(), Key::new(IDENTITY)).cost(cost);
+    let decision = bench.runtime.block_on(store.apply(Operation::Acquire(charge.into())));
+    assert!(decision.expect("Redis is up").admits());
 }
 
 fn two_keys() -> f64 {

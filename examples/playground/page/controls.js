@@ -1,6 +1,8 @@
 // What the user can press and set. The scene is in the page's address: what is set there is what is played.
 
 const FIELDS = ["limit", "window", "capacity", "buckets", "burst", "rate"];
+// What fits into a field for numbers.
+const NUMBER = /^-?\d+(\.\d+)?$/;
 const COPIED_FOR = 2000;
 
 const byId = (id) => document.getElementById(id);
@@ -75,7 +77,10 @@ export class Controls {
     byId("wrong").hidden = false;
     // What is wrong stays to be seen, and to be set right.
     const asked = new URLSearchParams(location.search);
-    for (const field of FIELDS) if (asked.has(field)) this.#field(field).value = asked.get(field);
+    for (const field of FIELDS) {
+      const value = asked.get(field);
+      if (value !== null) this.#field(field).value = NUMBER.test(value) ? value : "";
+    }
   }
 
   state(state, words) {

@@ -1,0 +1,57 @@
+//! The page comes up by itself, with all that it needs from where it came.
+
+use crate::{model::USUAL, program::Place, stage::Stage, support::browser::Browser};
+
+#[tokio::test]
+async fn the_page_is_alive_and_has_all_it_needs() {
+    let browser = Browser::start().await;
+    for place in Place::BOTH {
+        let stage = Stage::new(&browser, place);
+        stage.open("").await;
+        assert_eq!(stage.text("#connection").await, "live");
+        assert_eq!(stage.lanes().await, USUAL.seen(&[], 0));
+        let titles: Vec<String> = stage
+            .read("[...document.querySelectorAll('.lane h2')].map((title) => title.textContent)")
+            .await;
+        let expected = [
+            "Token bucket",
+            "Leaky bucket",
+            "Fixed window",
+            "Sliding log",
+            "Sliding counter",
+        ];
+        assert_eq!(titles, expected);
+        let store = if place == Place::Redis { "on Redis" } else { "in memory" };
+        assert_eq!(stage.text("#store").await, store);
+
+        // Time goes by, and is drawn.
+        browser
+            .until("document.getElementById('now').textContent >= '0.10 s'")
+            .await;
+        // An icon, a style and seven scripts, and whatever scripts asked for.
+        let loaded: Vec<String> = stage
+            .read("performance.getEntriesByType('resource').map(({ name }) => name)")
+            .await;
+        assert!(loaded.len() >= 8, "{loaded:?}");
+        let own = format!("{}/", stage.playground.url());
+        assert!(loaded.iter().all(|name| name.starts_with(&own)), "{loaded:?}");
+        stage.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_may_fetch_nothing_from_elsewhere() {
+    let browser = Browser::start().await;
+    let stage = Stage::new(&browser, Place::Memory);
+    stage.open("?paused=yes").await;
+    let url = stage.playground.url().replace("127.0.0.1", "127.0.0.2");
+    let fetched = browser
+        .value(&format!("fetch('{url}').then(() => 'fetched', () => 'refused')"))
+        .await;
+    assert_eq!(fetched, "refused");
+    let console = browser.console().await;
+    assert!(
+        console.iter().any(|line| line.contains("Content Security Policy")),
+        "{console:?}"
+    );
+}

@@ -1,0 +1,76 @@
+//! The server goes and comes back: the scene goes on from where it was.
+
+use crate::{model::USUAL, program::Place, stage::Stage, support::browser::Browser};
+
+const DISABLED: &str =
+    "[...document.querySelectorAll('.presses button, .time button')].every(({ disabled }) => disabled)";
+const ENABLED: &str =
+    "[...document.querySelectorAll('.presses button, .time button')].every(({ disabled }) => !disabled)";
+
+#[tokio::test]
+async fn a_scene_goes_on_after_the_server_was_started_again() {
+    let browser = Browser::start().await;
+    for place in Place::BOTH {
+        let mut stage = Stage::new(&browser, place);
+        stage.open("?paused=yes&at=9450&play=0-edge").await;
+        let times = USUAL.across_the_edge();
+        let before = stage.lanes_after(5).await;
+        assert_eq!(before, USUAL.seen(&times[..5], 9_450_000));
+        let (search, table, drawings) = (stage.search().await, stage.table().await, stage.drawings().await);
+        assert_eq!(browser.value(ENABLED).await, true);
+        stage.no_complaints().await;
+
+        stage.playground.kill();
+        browser
+            .until("document.getElementById('connection').dataset.state === 'lost'")
+            .await;
+        assert_eq!(stage.text("#connection").await, "the server is gone: trying again");
+        assert_eq!(browser.value(DISABLED).await, true);
+        // What was seen stays to be seen.
+        assert_eq!(stage.lanes().await, before);
+
+        stage.playground.restart();
+        browser
+            .until("document.getElementById('connection').dataset.state === 'live'")
+            .await;
+        assert_eq!(stage.lanes_after(5).await, before);
+        assert_eq!(stage.text("#now").await, "9.45 s");
+        assert_eq!(browser.value(ENABLED).await, true);
+        assert_eq!((stage.table().await, stage.drawings().await), (table, drawings));
+        assert_eq!(stage.search().await, search);
+
+        // It is the same scene, with what is still to come of it.
+        stage.click_to("#next", 9500).await;
+        assert_eq!(stage.lanes_after(6).await, USUAL.seen(&times[..6], 9_500_000));
+        for line in browser.console().await {
+            // What the browser itself says of a server that is not there.
+            assert!(line.contains("/scene?") && line.contains("net::ERR_"), "{line}");
+        }
+        stage.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_press_that_finds_no_server_is_noticed_at_once() {
+    let browser = Browser::start().await;
+    let mut stage = Stage::new(&browser, Place::Memory);
+    // Time goes by here, and with the page.
+    stage.open("?play=0-burst").await;
+    stage.lanes_after(20).await;
+    stage.playground.kill();
+    browser
+        .until("document.getElementById('connection').dataset.state === 'lost'")
+        .await;
+    let lost_at = stage.text("#now").await;
+    stage.playground.restart();
+    browser
+        .until("document.getElementById('connection').dataset.state === 'live'")
+        .await;
+    // Nobody has to see the beginning again.
+    browser
+        .until(&format!(
+            "parseFloat(document.getElementById('now').textContent) > parseFloat('{lost_at}')"
+        ))
+        .await;
+    assert_eq!(stage.lanes().await[0].admitted, 10);
+}

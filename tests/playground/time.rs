@@ -1,0 +1,191 @@
+//! The scene's time: stopped, stepped, slowed, and gone through request by request.
+
+use fantoccini::Locator;
+
+use crate::{program::Place, stage::Stage, support::browser::Browser};
+
+#[tokio::test]
+async fn a_step_is_a_hundredth_of_the_window() {
+    let browser = Browser::start().await;
+    for place in Place::BOTH {
+        let stage = Stage::new(&browser, place);
+        stage.open("?paused=yes").await;
+        assert_eq!(stage.text("#step-size").await, "0.10 s");
+        browser.click("#burst").await;
+        stage.lanes_after(20).await;
+        let at_first = [
+            "0 of 10 tokens",
+            "9 waiting, room for 10",
+            "10 of 10 in this window",
+            "10 of 10 remembered",
+            "10 of 10 by its estimate",
+        ];
+        assert_eq!(stage.drawings().await, at_first);
+        for step in 1..=9 {
+            stage.click_to("#step", step * 100).await;
+            assert_eq!(stage.text("#now").await, format!("0.{step}0 s"));
+            assert_eq!(stage.drawings().await, at_first, "{step}");
+        }
+        // A token and a leaver in a second.
+        stage.click_to("#step", 1000).await;
+        assert_eq!(stage.text("#now").await, "1.00 s");
+        let drawings = stage.drawings().await;
+        assert_eq!(drawings[..2], ["1 of 10 tokens", "8 waiting, room for 10"]);
+        assert_eq!(drawings[2..], at_first[2..]);
+        stage.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn memory_fades_as_each_algorithm_has_it() {
+    let browser = Browser::start().await;
+    let stage = Stage::new(&browser, Place::Memory);
+    // What is left of ten requests at 0, right before the edge, at it, a millisecond and a tenth of a window after it.
+    for (at, expected) in [
+        (
+            9999,
+            [
+                "9 of 10 tokens",
+                "0 waiting, room for 10",
+                "10 of 10 in this window",
+                "10 of 10 remembered",
+                "10 of 10 by its estimate",
+            ],
+        ),
+        (
+            10_000,
+            [
+                "10 of 10 tokens",
+                "0 waiting, room for 10",
+                "0 of 10 in this window",
+                "0 of 10 remembered",
+                "10 of 10 by its estimate",
+            ],
+        ),
+        (
+            10_001,
+            [
+                "10 of 10 tokens",
+                "0 waiting, room for 10",
+                "0 of 10 in this window",
+                "0 of 10 remembered",
+                "9 of 10 by its estimate",
+            ],
+        ),
+        (
+            19_000,
+            [
+                "10 of 10 tokens",
+                "0 waiting, room for 10",
+                "0 of 10 in this window",
+                "0 of 10 remembered",
+                "1 of 10 by its estimate",
+            ],
+        ),
+        (
+            19_001,
+            [
+                "10 of 10 tokens",
+                "0 waiting, room for 10",
+                "0 of 10 in this window",
+                "0 of 10 remembered",
+                "0 of 10 by its estimate",
+            ],
+        ),
+    ] {
+        stage.open(&format!("?paused=yes&at={at}&play=0-burst")).await;
+        assert_eq!(stage.drawings().await, expected, "{at}");
+    }
+    stage.leave().await;
+}
+
+#[tokio::test]
+async fn next_goes_to_what_comes_next_and_no_further() {
+    let browser = Browser::start().await;
+    let stage = Stage::new(&browser, Place::Memory);
+    stage.open("?paused=yes&window=600&play=3-one_3-one_77777-burst").await;
+    assert_eq!(stage.text("#step-size").await, "6.00 s");
+    assert_eq!(stage.text("#now").await, "0.00 s");
+    stage.click_to("#next", 3).await;
+    stage.lanes_after(2).await;
+    stage.click_to("#step", 6003).await;
+    stage.click_to("#next", 77_777).await;
+    stage.lanes_after(22).await;
+    // Nothing comes any more: it stays.
+    browser.click("#next").await;
+    stage.click_to("#step", 83_777).await;
+    stage.leave().await;
+}
+
+#[tokio::test]
+async fn a_stream_comes_at_its_rate_until_it_is_stopped() {
+    let browser = Browser::start().await;
+    let stage = Stage::new(&browser, Place::Memory);
+    stage.open("?paused=yes&rate=8").await;
+    browser.click("#stream").await;
+    stage.lanes_after(1).await;
+    assert_eq!(
+        browser.value("document.getElementById('stream').ariaPressed").await,
+        "true"
+    );
+    for came in 1..=4 {
+        stage.click_to("#next", came * 125).await;
+    }
+    stage.lanes_after(5).await;
+    let times: Vec<_> = stage.table().await.into_iter().map(|row| row[0].clone()).collect();
+    assert_eq!(times, ["0.500 s", "0.375 s", "0.250 s", "0.125 s", "0.000 s"]);
+    browser.click("#stream").await;
+    browser
+        .until("document.getElementById('stream').ariaPressed === 'false'")
+        .await;
+    for step in 1..=3 {
+        stage.click_to("#step", 500 + step * 100).await;
+    }
+    stage.lanes_after(5).await;
+    assert_eq!(stage.search().await, "?paused=yes&rate=8&at=800&play=0-stream_500-stop");
+    stage.leave().await;
+}
+
+#[tokio::test]
+async fn pause_stops_the_time_and_speed_is_in_the_address() {
+    let browser = Browser::start().await;
+    let stage = Stage::new(&browser, Place::Memory);
+    stage.open("").await;
+    browser
+        .until("document.getElementById('now').textContent !== '0.00 s'")
+        .await;
+    assert_eq!(stage.search().await, "");
+    browser.click("#pause").await;
+    browser.until("location.search.startsWith('?paused=yes&at=')").await;
+    let (stopped, search) = (stage.text("#now").await, stage.search().await);
+    assert_eq!(
+        browser.value("document.getElementById('pause').ariaPressed").await,
+        "true"
+    );
+    browser.click("#one").await;
+    stage.lanes_after(1).await;
+    assert_eq!(stage.text("#now").await, stopped);
+    assert!(stage.search().await.starts_with(&search));
+
+    let speed = browser.client.find(Locator::Id("speed")).await.unwrap();
+    speed.select_by_value("0.25").await.unwrap();
+    browser
+        .until("new URLSearchParams(location.search).get('speed') === '0.25'")
+        .await;
+    browser.client.refresh().await.unwrap();
+    browser.until("document.getElementById('speed').value === '0.25'").await;
+    stage.lanes_after(1).await;
+    assert_eq!(stage.text("#now").await, stopped);
+
+    browser.click("#pause").await;
+    browser
+        .until(&format!("document.getElementById('now').textContent !== '{stopped}'"))
+        .await;
+    let search = stage.search().await;
+    assert!(
+        search.starts_with("?speed=0.25&play=") || search.starts_with("?play="),
+        "{search}"
+    );
+    assert!(!search.contains("paused") && !search.contains("at="), "{search}");
+    stage.leave().await;
+}

@@ -9,6 +9,7 @@ const NARROW = 640;
 const MARGIN = 8;
 
 export class Timeline {
+  // A request came to every lane at once: what became of it in each.
   #requests = [];
   #frame = null;
   #heard = 0;
@@ -29,6 +30,7 @@ export class Timeline {
     this.window = settings.window * 1e6;
     this.#requests = [];
     this.#frame = null;
+    this.canvas.setAttribute("aria-label", "Nothing has come yet.");
     this.table.querySelector("thead").innerHTML =
       `<tr><th scope="col">at</th>${lanes.map(({ title }) => `<th scope="col">${title}</th>`).join("")}</tr>`;
     this.#tabulate();
@@ -40,9 +42,13 @@ export class Timeline {
     this.#dirty = true;
     if (frame.requests.length === 0) return;
     const oldest = frame.now - 2 * BEFORE * this.window;
-    this.#requests = this.#requests.concat(frame.requests).filter(({ at, passes }) => Math.max(at, passes ?? 0) > oldest);
+    for (let first = 0; first < frame.requests.length; first += this.lanes.length) {
+      this.#requests.push(frame.requests.slice(first, first + this.lanes.length));
+    }
+    this.#requests = this.#requests.filter((request) => request.some(({ at, passes }) => Math.max(at, passes ?? 0) > oldest));
     this.#tabulate();
-    const each = this.lanes.map(({ title }, lane) => `${title} ${frame.lanes[lane].admitted + frame.lanes[lane].queued}`);
+    const through = ({ admitted, queued, unchecked }) => admitted + queued + unchecked;
+    const each = this.lanes.map(({ title }, lane) => `${title} ${through(frame.lanes[lane])}`);
     this.canvas.setAttribute("aria-label", `Let through so far: ${each.join(", ")}.`);
   }
 
@@ -93,7 +99,7 @@ export class Timeline {
     pen.clip();
     const size = width < NARROW ? 0.65 : 1;
     for (const at of this.#frame.planned) mark(pen, "planned", x(at), y(0), size, colours.faint);
-    const seen = this.#requests.filter(({ at, passes }) => Math.max(at, passes ?? 0) > begin);
+    const seen = this.#requests.flat().filter(({ at, passes }) => Math.max(at, passes ?? 0) > begin);
     for (const { lane, at, passes } of seen) {
       if (passes > at) leaves(pen, [x(at), x(passes)], y(lane + 1), passes <= now, size, colours);
     }
@@ -132,16 +138,13 @@ export class Timeline {
     stroke(pen, [labels, y], [width - MARGIN, y]);
   }
 
-  // The same for those who would rather read. A request came to every lane at once.
+  // The same for those who would rather read.
   #tabulate() {
     if (!this.table.open || !this.lanes) return;
-    const lanes = this.lanes.length;
-    const rows = [];
-    for (let first = this.#requests.length - lanes; first >= 0 && rows.length < IN_TABLE; first -= lanes) {
-      const cells = this.#requests.slice(first, first + lanes);
-      const told = cells.map(({ outcome, passes }) => `<td>${outcome}${outcome === "queued" ? `, leaves at ${seconds(passes)}` : ""}</td>`);
-      rows.push(`<tr><th scope="row">${seconds(cells[0].at, 3)}</th>${told.join("")}</tr>`);
-    }
+    const rows = this.#requests.slice(-IN_TABLE).reverse().map((request) => {
+      const told = request.map(({ outcome, passes }) => `<td>${outcome}${outcome === "queued" ? `, leaves at ${seconds(passes)}` : ""}</td>`);
+      return `<tr><th scope="row">${seconds(request[0].at, 3)}</th>${told.join("")}</tr>`;
+    });
     this.table.querySelector("tbody").innerHTML = rows.join("");
   }
 }

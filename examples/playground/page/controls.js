@@ -11,6 +11,8 @@ export const seconds = (micros, digits = 2) => `${(micros / 1e6).toFixed(digits)
 
 export class Controls {
   #frame = { paused: false, streaming: false };
+  // What is wrong in the address and has no field to set it right in.
+  #unfit = {};
 
   constructor(connection) {
     this.connection = connection;
@@ -23,7 +25,7 @@ export class Controls {
       pause: () => this.#send(this.#frame.paused ? "resume" : "pause"),
       step: () => this.#send("step"),
       next: () => this.#send("next"),
-      restart: () => this.#play({ play: null, at: null }),
+      restart: () => this.#play({ play: null, at: null, ...this.#unfit }),
       share: () => this.#share(),
     };
     const keys = new Map();
@@ -54,6 +56,7 @@ export class Controls {
     byId("step-size").textContent = seconds(step);
     byId("store").textContent = store === "redis" ? "on Redis" : "in memory";
     byId("wrong").hidden = true;
+    this.#unfit = {};
   }
 
   frame(frame) {
@@ -67,9 +70,10 @@ export class Controls {
   }
 
   wrong(wrong) {
+    for (const field of FIELDS) this.#field(field).ariaInvalid = String(field in wrong);
+    this.#unfit = Object.fromEntries(Object.keys(wrong).filter((name) => !FIELDS.includes(name)).map((name) => [name, null]));
     const said = Object.entries(wrong).map(([field, must]) => {
       const input = this.#field(field);
-      if (input) input.ariaInvalid = "true";
       const name = input?.closest("label").firstChild.textContent.trim() ?? field;
       return `${name}: ${must}.`;
     });

@@ -14,6 +14,8 @@ use super::{
 
 const SECOND: Micros = 1_000_000;
 
+const MOST_BUCKETS: u32 = 64;
+
 /// What is wrong, by the name of its field.
 pub(crate) type Wrong = BTreeMap<&'static str, String>;
 
@@ -53,7 +55,7 @@ impl Settings {
             limit,
             window: fields.number("window", 1..=600, 10),
             capacity: fields.number("capacity", 1..=200, limit),
-            buckets: fields.number("buckets", 1..=64, 1),
+            buckets: fields.number("buckets", 1..=MOST_BUCKETS, 1),
             burst: fields.number("burst", 1..=400, 2 * limit),
             rate: fields.number("rate", 1..=100, 2),
             speed: fields.parsed("speed", Speed::REAL, |()| "must be 0.1, 0.25, 0.5, 1 or 4".into()),
@@ -62,11 +64,9 @@ impl Settings {
             at: fields.moment("at"),
         };
         let mut wrong = fields.wrong;
-        if wrong.is_empty()
-            && let Err(error) = settings.rules()
-        {
-            // The only field that has to go with another.
-            wrong.insert("buckets", error.to_string());
+        // The only field that has to go with another.
+        if wrong.is_empty() && settings.rules().is_err() {
+            wrong.insert("buckets", settings.fitting_buckets());
         }
         if wrong.is_empty() { Ok(settings) } else { Err(wrong) }
     }
@@ -81,6 +81,17 @@ impl Settings {
             SlidingLog::try_new(quota)?.rule(),
             SlidingCounter::new(quota).try_buckets(self.buckets)?.rule(),
         ])
+    }
+
+    /// Which numbers of sub-windows to choose from instead.
+    fn fitting_buckets(&self) -> String {
+        let fits = |buckets: &u32| self.window_micros().is_multiple_of((*buckets).into());
+        let (fewer, more) = ((1..self.buckets).rfind(fits), (self.buckets..=MOST_BUCKETS).find(fits));
+        let use_these = [fewer, more].into_iter().flatten().map(|buckets| buckets.to_string());
+        format!(
+            "must divide the window evenly: use {}",
+            use_these.collect::<Vec<_>>().join(" or ")
+        )
     }
 
     pub(crate) fn window_micros(&self) -> Micros {

@@ -50,13 +50,11 @@ export class Connection {
 
   // Tells the scene what its user wants.
   async send(command) {
-    if (!this.#scene) return;
-    try {
-      const answer = await fetch(`scenes/${this.#scene}/${command}`, { method: "POST" });
-      if (!answer.ok) this.#lost();
-    } catch {
-      this.#lost();
-    }
+    const scene = this.#scene;
+    if (!scene) return;
+    const answer = await fetch(`scenes/${scene}/${command}`, { method: "POST" }).catch(() => null);
+    // There may be another in its place by now, which is not lost.
+    if (!answer?.ok && scene === this.#scene) this.#lost();
   }
 
   #lost() {

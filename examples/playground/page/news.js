@@ -12,6 +12,7 @@ export class News {
 
   scene(scene) {
     this.lanes = scene.lanes;
+    clearTimeout(this.#timer);
     this.#forget();
   }
 

@@ -51,7 +51,7 @@ async fn a_scene_goes_on_after_the_server_was_started_again() {
 }
 
 #[tokio::test]
-async fn a_press_that_finds_no_server_is_noticed_at_once() {
+async fn a_scene_whose_time_goes_by_goes_on_from_where_it_was() {
     let browser = Browser::start().await;
     let mut stage = Stage::new(&browser, Place::Memory);
     // Time goes by here, and with the page.
@@ -73,4 +73,33 @@ async fn a_press_that_finds_no_server_is_noticed_at_once() {
         ))
         .await;
     assert_eq!(stage.lanes().await[0].admitted, 10);
+}
+
+#[tokio::test]
+async fn only_a_scene_that_is_over_is_lost() {
+    let browser = Browser::start().await;
+    let stage = Stage::new(&browser, Place::Memory);
+    stage.open("?paused=yes").await;
+    // Presses, and is answered that there is no such scene, as late as the test likes.
+    let late = "fetch = () => new Promise((answer) => {
+        window.over = () => answer(new Response('this scene is over', { status: 404 }));
+    })";
+    let states =
+        "new MutationObserver(() => (window.states ??= []).push(document.getElementById('connection').dataset.state))
+        .observe(document.getElementById('connection'), { attributeFilter: ['data-state'] })";
+    browser.value(late).await;
+    browser.value(states).await;
+    browser.click("#one").await;
+    browser.click("#restart").await;
+    browser
+        .until("document.getElementById('connection').dataset.state === 'live'")
+        .await;
+    browser.value("over()").await;
+    assert_eq!(stage.read::<Vec<String>>("states").await, ["connecting", "live"]);
+
+    browser.click("#one").await;
+    browser.value("over()").await;
+    browser.until("states.length === 4").await;
+    assert_eq!(stage.read::<Vec<String>>("states.slice(2)").await, ["lost", "live"]);
+    stage.leave().await;
 }

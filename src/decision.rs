@@ -186,6 +186,13 @@ impl Decision {
         self.outcome().delay()
     }
 
+    /// The tier that holds an admitted request for the longest, if one does.
+    pub(crate) fn held_by(&self) -> Option<&Tier> {
+        let delay = self.delay();
+        let holds = |tier: &&Tier| !tier.is_shadow() && tier.verdict.delay() == delay;
+        self.tiers.iter().find(holds).filter(|_| !delay.is_zero())
+    }
+
     /// Whether the store failed and the request was let through without having been counted.
     pub fn is_unchecked(&self) -> bool {
         self.by == By::Nobody

@@ -65,10 +65,12 @@
 //! | `axum` | yes | `Route`, the peer's address from axum, and `Decision` as an extractor |
 //! | `tls` | no | `rediss://` addresses, by rustls |
 //! | `rules` | no | [`RuleSet`]: limits from a [rules file](rules) that is read again when it changes |
+//! | `metrics` | no | figures for operators, by the [metrics] facade: docs/observability.md lists them |
 //!
 //! Without any of them there are the memory store and the layer around any tower service, HTTP or not.
 //!
 //! [tower]: https://docs.rs/tower
+//! [metrics]: https://docs.rs/metrics
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(all(feature = "redis", feature = "rules")),
@@ -88,6 +90,8 @@ mod layer;
 mod leaving;
 mod limit;
 mod limiter;
+mod measure;
+mod observed;
 mod operation;
 pub mod policy;
 mod quota;
@@ -143,3 +147,7 @@ struct Readme;
 #[cfg(all(doctest, feature = "redis", feature = "axum"))]
 #[doc = include_str!("../docs/choosing.md")]
 struct Choosing;
+/// And so does what operators are told to write.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/observability.md")]
+struct Observability;

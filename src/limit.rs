@@ -7,6 +7,7 @@ use foldhash::quality::FixedState;
 use crate::{
     algorithm::{Algorithm, Rule},
     invalid::{self, Invalid},
+    measure::LimitMeasures,
 };
 
 /// A named rule. Clones share it.
@@ -31,6 +32,7 @@ struct Named {
     shape: Box<str>,
     /// A hash of the shape, so that it need not be hashed with every key. Not secret, and not what tells limits apart.
     shape_hash: u64,
+    measures: LimitMeasures,
 }
 
 impl Limit {
@@ -53,6 +55,7 @@ impl Limit {
             rule,
             shape_hash: FixedState::default().hash_one(&shape),
             shape,
+            measures: LimitMeasures::new(name),
         })))
     }
 
@@ -87,6 +90,11 @@ impl Limit {
     /// What a store hashes in place of the shape.
     pub(crate) fn shape_hash(&self) -> u64 {
         self.0.shape_hash
+    }
+
+    /// What is measured under its name.
+    pub(crate) fn measures(&self) -> &LimitMeasures {
+        &self.0.measures
     }
 
     /// Whether the two are one limit, if perhaps in two versions.

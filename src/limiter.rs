@@ -10,11 +10,12 @@ use crate::{
     key::Key,
     leaving::Place,
     limit::Limit,
+    observed,
     operation::Operation,
     quota,
     receipt::Receipt,
     store::Store,
-    waiting::{Patience, WAITERS, WaitingRoom},
+    waiting::{Patience, WAITERS, Waited, WaitingRoom},
 };
 
 /// Tiers and a store, for calls that you make yourself: the messages of a websocket, the jobs of a queue, an admin page.
@@ -134,12 +135,13 @@ impl<St: Store> Limiter<St> {
 
     /// Charges `cost`, all of it or nothing. What costs 0 asks without spending.
     pub async fn check_n(&self, key: &Key, cost: u64) -> Result<Decision, St::Error> {
-        self.store.apply(Operation::Acquire(self.charges(key, cost))).await
+        let asking = async { self.store.apply(Operation::Acquire(self.charges(key, cost))).await };
+        observed::answer(asking).await
     }
 
-    /// Tells what is left, and charges nothing.
+    /// Tells what is left, and charges nothing. Metrics and traces do not tell of it.
     pub async fn peek(&self, key: &Key) -> Result<Decision, St::Error> {
-        self.check_n(key, 0).await
+        self.store.apply(Operation::Acquire(self.charges(key, 0))).await
     }
 
     /// Charges 1 as soon as every tier admits it, and returns when the call may go; or, if that takes longer than `max`,
@@ -170,13 +172,15 @@ impl<St: Store> Limiter<St> {
     pub async fn wait_n(&self, key: &Key, cost: u64, max: Duration) -> Result<Decision, St::Error> {
         let room = Arc::clone(&self.room);
         let patience = Patience { max, room };
-        let mut decision = patience.admitted(&self.store, self.charges(key, cost)).await?;
-        let delay = decision.delay();
+        let asking = patience.admitted(&self.store, self.charges(key, cost));
+        let mut decision = observed::answer(asking).await?;
+        let (clock, delay) = (self.store.clock(), decision.delay());
+        let _waited = decision.held_by().map(|tier| Waited::begin(clock, tier.limit()));
         if !delay.is_zero()
             && let Some(receipt) = decision.take_receipt()
         {
             let place = Place::new(self.store.clone(), receipt);
-            self.store.clock().sleep(delay).await;
+            clock.sleep(delay).await;
             if let Some(receipt) = place.take() {
                 decision.put_back(receipt);
             }

@@ -1,4 +1,4 @@
-//! Figures for Prometheus.
+//! Figures for Prometheus: the gateway's own, and those of the limits, which the crate measures by itself.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use http::StatusCode;
 use metrics::{
     Counter, Gauge, Histogram, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::interval;
 
 use crate::{answer::Failing, stack::Answer, upstream::Passed};
@@ -16,6 +16,9 @@ const UPKEEP: Duration = Duration::from_secs(5);
 
 /// From half a millisecond to half a minute.
 const SECONDS: [f64; 11] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0, 30.0];
+
+/// Of requests that share a call: up to as many as ever do.
+const BATCHES: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
 #[derive(Clone)]
 pub(crate) struct Measures(Arc<Handles>);
@@ -36,7 +39,8 @@ impl Measures {
     pub(crate) fn start() -> Self {
         let page = PrometheusBuilder::new()
             .set_buckets(&SECONDS)
-            .expect("there are some")
+            .and_then(|page| page.set_buckets_for_metric(Matcher::Full("tollgate_batch_size".into()), &BATCHES))
+            .expect("there are some of each")
             .install_recorder();
         let page = page.expect("nobody else measures");
         describe_counter!("gateway_requests_total", "Requests, by what they were answered");

@@ -20,7 +20,7 @@ use crate::{
     policy::Policy,
     respond::{Rejection, Respond},
     store::Store,
-    waiting::Waiting,
+    waiting::{Waited, Waiting},
 };
 
 pin_project! {
@@ -47,7 +47,7 @@ pin_project! {
         Deciding { asking: Asking<St>, call: Option<(S, Req)> },
         // The service is not ready any more: others may use what is, while this request waits.
         Waiting { waiting: Waiting<St>, call: Option<(S, Req)> },
-        Held { #[pin] turn: Sleep, admitted: Option<Admitted<S, Req, St>> },
+        Held { #[pin] turn: Sleep, admitted: Option<Admitted<S, Req, St>>, waited: Option<Waited> },
         Readying { admitted: Option<Admitted<S, Req, St>> },
         Serving { #[pin] response: F, decision: Decision },
         Correcting { correcting: Correcting<St>, served: Option<(Res, Decision)> },
@@ -131,7 +131,8 @@ where
 
     /// Holds a request back until its turn, if that has not come yet, and then calls a service that need not be ready.
     fn hold(store: &St, (inner, request): (S, Req), mut decision: Decision) -> Self {
-        let delay = decision.delay();
+        let (clock, delay) = (store.clock(), decision.delay());
+        let waited = decision.held_by().map(|tier| Waited::begin(clock, tier.limit()));
         let receipt = decision.take_receipt();
         let place = receipt.map(|receipt| Place::new(store.clone(), receipt));
         let admitted = Some(Admitted {
@@ -143,8 +144,9 @@ where
         match delay.is_zero() {
             true => Self::Readying { admitted },
             false => Self::Held {
-                turn: store.clock().sleep(delay),
+                turn: clock.sleep(delay),
                 admitted,
+                waited,
             },
         }
     }
@@ -212,7 +214,7 @@ where
                         Err(why) => Stage::Rejected { why: Some(why) },
                     }
                 }
-                StageProjection::Held { turn, admitted } => {
+                StageProjection::Held { turn, admitted, .. } => {
                     ready!(turn.poll(context));
                     let admitted = admitted.take();
                     Stage::Readying { admitted }

@@ -6,6 +6,8 @@ use crate::{
     decision::{Decision, Tier},
     extract::KeyError,
     leaving::{self, Asking, Correcting},
+    measure::{self, Fate},
+    observed,
     policy::{Bill, Correction, Policy, SettleLater, Unbilled},
     respond::Rejection,
     store::Store,
@@ -56,6 +58,7 @@ impl<P, St: Store, R> Gate<P, St, R> {
             Err(why) => return Asked::Answered(Err(PutOff::Rejected(self.unbilled(why)))),
         };
         if charges.is_empty() {
+            measure::request(Fate::Exempt);
             return Asked::Answered(Ok(Decision::exempt(self.store.clock().now())));
         }
         let line = self.patience.as_ref();
@@ -74,30 +77,40 @@ impl<P, St: Store, R> Gate<P, St, R> {
 
     /// What the store's answer means for a request that may still wait for a better one.
     pub(super) fn weigh(&self, answer: Result<Decision, St::Error>) -> Result<Decision, PutOff<St>> {
-        self.judge(answer).map_err(|why| match (why, &self.patience) {
-            (Rejection::Limited(refusal), Some(patience)) => match patience.after(&self.store, refusal) {
-                Ok(waiting) => PutOff::Waiting(waiting),
-                Err(refusal) => PutOff::Rejected(Rejection::Limited(refusal)),
+        let answer = match (answer, &self.patience) {
+            (Ok(refusal), Some(patience)) if !refusal.admits() => match patience.after(&self.store, refusal.into()) {
+                Ok(waiting) => return Err(PutOff::Waiting(waiting)),
+                Err(refusal) => Ok(*refusal),
             },
-            (why, _) => PutOff::Rejected(why),
-        })
+            (answer, _) => answer,
+        };
+        self.judge(answer).map_err(PutOff::Rejected)
     }
 
-    /// What the store's answer means: a decision that admits, or a reason not to serve.
+    /// What the store's last answer means: a decision that admits, or a reason not to serve.
     pub(super) fn judge(&self, answer: Result<Decision, St::Error>) -> Result<Decision, Rejection> {
         match answer {
-            Ok(decision) if decision.admits() => {
+            Ok(decision) => {
+                observed::decided(&decision);
+                if !decision.admits() {
+                    return Err(Rejection::Limited(decision.into()));
+                }
                 decision.tiers().iter().for_each(report_shadow);
                 Ok(decision)
             }
-            Ok(decision) => Err(Rejection::Limited(decision.into())),
             // The store tells its owner what is wrong with it, and once; this is about one request of many.
             Err(error) => {
                 let (error, on_failure) = (error.into(), self.on_failure);
                 tracing::debug!(%error, ?on_failure, "a request is not counted");
                 match on_failure {
-                    OnFailure::Open => Ok(Decision::unchecked(self.store.clock().now())),
-                    OnFailure::Closed => Err(Rejection::Unavailable(error.into())),
+                    OnFailure::Open => {
+                        measure::request(Fate::Unchecked);
+                        Ok(Decision::unchecked(self.store.clock().now()))
+                    }
+                    OnFailure::Closed => {
+                        measure::request(Fate::Unavailable);
+                        Err(Rejection::Unavailable(error.into()))
+                    }
                 }
             }
         }
@@ -124,9 +137,13 @@ impl<P, St: Store, R> Gate<P, St, R> {
 
     fn unbilled(&self, why: Unbilled) -> Rejection {
         let error = match why {
-            Unbilled::Denied => return Rejection::Denied,
+            Unbilled::Denied => {
+                measure::request(Fate::Denied);
+                return Rejection::Denied;
+            }
             Unbilled::Key(error) => error,
         };
+        measure::request(Fate::Uncounted);
         if let KeyError::NotProvided { .. } = error
             && !self.misconfigured.swap(true, Ordering::Relaxed)
         {

@@ -5,6 +5,7 @@
 //! without having asked. So requests pass in the order of their coming, and however many wait, one at a time asks.
 
 mod room;
+mod waited;
 
 use std::{
     future::{Future, poll_fn},
@@ -15,7 +16,10 @@ use std::{
 };
 
 use self::room::{Spot, Ticket};
-pub(crate) use self::room::{WAITERS, WaitingRoom};
+pub(crate) use self::{
+    room::{WAITERS, WaitingRoom},
+    waited::Waited,
+};
 use crate::{
     charge::Charges,
     clock::Clock,
@@ -102,6 +106,7 @@ impl Wait {
             let Some(ticket) = room.join(&self.spot, until) else {
                 return self.turned_away(&store, room).await;
             };
+            let _waited = Waited::begin(clock, self.spot.limit());
             let Some(_head) = before(until, clock, ticket.head()).await else {
                 self.told = None;
                 return self.turned_away(&store, room).await;

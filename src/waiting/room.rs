@@ -68,6 +68,10 @@ impl Spot {
         Self { limit, key }
     }
 
+    pub(super) fn limit(&self) -> &Limit {
+        &self.limit
+    }
+
     /// What a refused request has to wait for the longest.
     pub(super) fn spent(decision: &Decision) -> Option<Self> {
         let retry_after = decision.retry_after()?;

@@ -9,6 +9,7 @@ use crate::{
     algorithm::Algorithm,
     charge::{Charge, Charges},
     decision::{Decision, Tier, Tiers},
+    measure,
     operation::Operation,
     quota::Cost,
     receipt::Receipt,
@@ -36,6 +37,7 @@ pub(super) fn acquire(store: &MemoryStore, charges: Charges) -> Decision {
 
 fn together(store: &MemoryStore, operation: Operation, now: Micros) -> Decision {
     let mut group = Group::lock(store, &operation, now);
+    let before = group.len();
     let decision = match operation {
         Operation::Acquire(charges) => group.acquire(charges),
         Operation::Refund(receipt) => group.settle(receipt.settled(0)),
@@ -43,6 +45,9 @@ fn together(store: &MemoryStore, operation: Operation, now: Micros) -> Decision 
         Operation::Reset(charges) => group.reset(charges),
     };
     group.shards.iter_mut().for_each(|shard| shard.sweep(now));
+    let after = group.len();
+    drop(group);
+    measure::memory_keys(before, after);
     decision
 }
 
@@ -80,6 +85,11 @@ impl<'a> Group<'a> {
             places: hashes.iter().map(place).collect(),
             shards: indices.iter().map(|&index| store.lock(index)).collect(),
         }
+    }
+
+    /// How many keys its shards hold.
+    fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.len()).sum()
     }
 
     fn peek(&self, tier: usize, charge: &Charge, cost: Cost) -> Verdict {

@@ -28,6 +28,7 @@ use crate::{
     invalid::{self, Invalid},
     key::Key,
     limit::Limit,
+    measure,
     operation::Operation,
     quota::Cost,
     time::Micros,
@@ -112,8 +113,12 @@ impl MemoryStore {
     fn decide(&self, limit: &Limit, key: &Key, cost: Cost, now: Micros) -> (Verdict, Option<Mark>) {
         let hash = self.hash(limit, key);
         let mut shard = self.lock(self.shard_index(hash));
+        let before = shard.len();
         let decided = shard.acquire(hash, limit, key, cost, now);
         shard.sweep(now);
+        let after = shard.len();
+        drop(shard);
+        measure::memory_keys(before, after);
         decided
     }
 
@@ -143,6 +148,15 @@ impl MemoryStore {
             }
         }
         shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// With the last clone of a store, its keys are gone.
+impl Drop for Shards {
+    fn drop(&mut self) {
+        let shards = self.shards.iter_mut().map(|Locked(shard)| shard.get_mut());
+        let held = shards.map(|shard| shard.unwrap_or_else(PoisonError::into_inner).len());
+        measure::memory_keys(held.sum(), 0);
     }
 }
 
@@ -229,6 +243,7 @@ impl MemoryStoreBuilder {
 
     /// The store.
     pub fn build(self) -> MemoryStore {
+        measure::describe();
         // A shard of fewer than 1024 keys would make the bound uneven for no gain.
         let shards = (self.max_keys / 1024).clamp(1, 64);
         let most = self.max_keys / shards;

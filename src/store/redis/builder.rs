@@ -12,7 +12,7 @@ use super::{
     servers::Terms,
     wire::Prefix,
 };
-use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid};
+use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid, measure};
 
 /// How long a connection may take to be made: five deadlines, within these bounds. Requests wait no longer than their
 /// deadline for it. It takes several round trips, but whoever waits for one that never comes is not trying the next.
@@ -209,6 +209,7 @@ impl RedisStoreBuilder {
             lanes: self.pool_size,
         };
         let servers = self.address.servers(terms)?;
+        measure::describe();
         Ok(RedisStore(Arc::new(Shared {
             queues: Queues::to(&servers),
             servers,

@@ -108,6 +108,38 @@ async fn answers_are_counted_by_who_gave_them() {
     assert_eq!(after["gateway_store_up"], 1.0);
 }
 
+/// Limits that a request was charged to, and what they said of it.
+#[tokio::test]
+async fn what_the_limits_say_is_counted_too() {
+    let (redis, service) = (RedisServer::start(), Service::start().await);
+    let rules = RULES.replace("limit = 3", "limit = 10");
+    for gateway in [
+        Gateway::to(&service.url(), &rules, &[]),
+        Gateway::between(&service, &redis, &rules, &[]),
+    ] {
+        for _ in 0..13 {
+            ask_as(&gateway, "alice").await;
+        }
+        assert_eq!(gateway.get("/").await.status, 400);
+        let figures = figures(&gateway).await;
+        let sample = |name: &str| figures.get(name).copied().unwrap_or_default();
+        let said = |outcome| {
+            let labels = format!("limit=\"user\",outcome=\"{outcome}\",by=\"store\"");
+            sample(&format!("tollgate_decisions_total{{{labels}}}"))
+        };
+        assert_eq!(["admitted", "limited", "impossible"].map(said), [10.0, 3.0, 0.0]);
+        let became = |outcome| sample(&format!("tollgate_requests_total{{outcome=\"{outcome}\"}}"));
+        assert_eq!(["admitted", "limited", "uncounted"].map(became), [10.0, 3.0, 1.0]);
+        // In memory, or on Redis: whom that is not asked about is refused again.
+        let asked = [
+            "tollgate_store_seconds_count{outcome=\"answered\"}",
+            "tollgate_repeated_refusals_total{limit=\"user\"}",
+        ];
+        let counted = (sample("tollgate_memory_keys"), asked.map(sample).iter().sum());
+        assert!([(1.0, 0.0), (0.0, 13.0)].contains(&counted), "{counted:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_service_that_is_gone_is_counted() {
     let nobody = Port::free();

@@ -123,7 +123,10 @@ impl Denied {
             (now < refusal.until && refusal.speaks_of(&charges)).then_some(refusal)
         };
         match charges.as_slice().iter().find_map(said_of) {
-            Some(refusal) => Ok(refusal.repeat(charges, now)),
+            Some(refusal) => {
+                refusal.charge().limit.measures().repeated();
+                Ok(refusal.repeat(charges, now))
+            }
             None => Err(charges),
         }
     }

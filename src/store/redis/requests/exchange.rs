@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{batch::Batch, probe, queue::Request, remedy::Remedy};
 use crate::{
+    measure,
     operation::Operation,
     store::redis::{
         Shared,
@@ -15,6 +16,7 @@ use crate::{
         wire::{Reply, call, program},
     },
 };
+
 /// Whether a Redis has keys that are not its own yet, because somebody has referred us to it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Told {
@@ -54,6 +56,7 @@ pub(crate) async fn ask(
     if !batch.set_off() {
         return Ok(());
     }
+    measure::batch(batch.requests.len());
     let now = shared.named_time.then(|| shared.clock.now());
     let operations = batch.requests.iter().map(|request| &request.operation);
     let command = call::encode(operations, &shared.prefix, now);

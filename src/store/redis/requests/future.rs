@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     decision::Decision,
+    measure::Stopwatch,
     operation::Operation,
     store::redis::{Shared, error::StoreError, servers::Slot},
 };
@@ -30,6 +31,8 @@ pub struct RedisDecision {
     /// The call, if it is this request's to see to.
     led: Option<Led>,
     answer: Option<oneshot::Receiver<Answer>>,
+    /// How long it takes, if it is a whole request that waits.
+    stopwatch: Option<Stopwatch>,
 }
 
 enum Question {
@@ -53,6 +56,7 @@ impl RedisDecision {
             question: Some(question),
             led: None,
             answer: None,
+            stopwatch: None,
         }
     }
 
@@ -63,6 +67,7 @@ impl RedisDecision {
             Question::Whole(operation) => match self.known(operation) {
                 Ok(answer) => return Some(answer),
                 Err(operation) => {
+                    self.stopwatch = Some(Stopwatch::start());
                     let slot = self.shared.slot_of_all(&operation);
                     (operation, slot, Instant::now() + self.shared.deadline, false)
                 }
@@ -135,7 +140,11 @@ impl Future for RedisDecision {
                 io("the runtime has ended"),
             ))
         };
-        Poll::Ready(answer.unwrap_or_else(ended))
+        let answer = answer.unwrap_or_else(ended);
+        if let Some(stopwatch) = self.stopwatch.take() {
+            stopwatch.stop(answer.is_ok());
+        }
+        Poll::Ready(answer)
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::store::redis::error::StoreError;
+use crate::{measure, store::redis::error::StoreError};
 
 /// Of this many calls,
 const CALLS: u32 = 10;
@@ -47,6 +47,8 @@ pub(crate) struct Open {
 
 impl Breaker {
     pub(crate) fn new(address: &str) -> Self {
+        // So that it is known of before it fails.
+        measure::breaker(address, 0);
         Self {
             address: address.into(),
             calls: AtomicU32::new(0),
@@ -99,6 +101,7 @@ impl Breaker {
                 turned_away,
             });
             self.is_open.store(true, Ordering::Release);
+            measure::breaker(&self.address, 1);
             let address = &self.address;
             match why.heals() {
                 true => tracing::warn!(%address, %why, "Redis is not asked until it answers again"),
@@ -133,6 +136,7 @@ impl Breaker {
         if let Some(Open { since, turned_away, .. }) = open.take() {
             self.calls.store(0, Ordering::Relaxed);
             self.is_open.store(false, Ordering::Release);
+            measure::breaker(&self.address, -1);
             let (address, down_for) = (&self.address, since.elapsed());
             tracing::info!(%address, ?down_for, requests = turned_away, "Redis answers again; these requests were decided without it");
         }
@@ -159,6 +163,15 @@ impl Breaker {
     pub(crate) fn probing(self: &Arc<Self>) -> Option<Probing> {
         let is_open = self.is_open.load(Ordering::Acquire);
         (is_open && !self.probed.swap(true, Ordering::AcqRel)).then(|| Probing(Arc::clone(self)))
+    }
+}
+
+/// A server that has left its cluster, or whose store is gone, is nobody's concern any more.
+impl Drop for Breaker {
+    fn drop(&mut self) {
+        if self.open().is_some() {
+            measure::breaker(&self.address, -1);
+        }
     }
 }
 

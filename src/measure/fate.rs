@@ -1,0 +1,51 @@
+//! The words for what becomes of requests, the same in metrics and in spans.
+
+/// What has become of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// All limits let it pass.
+    Admitted,
+    /// One of them did not.
+    Limited,
+    /// It costs more than one of them ever holds.
+    Impossible,
+    /// No limit applies to it.
+    Exempt,
+    /// It was denied before anything was counted.
+    Denied,
+    /// It lacks what it would be counted by.
+    Uncounted,
+    /// The store could not decide, and it passed.
+    Unchecked,
+    /// The store could not decide, and it did not pass.
+    Unavailable,
+}
+
+#[cfg(feature = "metrics")]
+impl Fate {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Limited => "limited",
+            Self::Impossible => "impossible",
+            Self::Exempt => "exempt",
+            Self::Denied => "denied",
+            Self::Uncounted => "uncounted",
+            Self::Unchecked => "unchecked",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// What a limit has said of a request, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It admitted the request, and was charged.
+    Admitted,
+    /// It would have admitted the request, which another limit refused: nothing was charged.
+    Spared,
+    /// It refused the request for now.
+    Limited,
+    /// It refused the request for good.
+    Impossible,
+}

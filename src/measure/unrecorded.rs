@@ -1,0 +1,50 @@
+//! Without the feature `metrics`: nobody is told anything.
+#![expect(clippy::unused_self, reason = "it stands in for what has something to tell")]
+
+use std::time::Duration;
+
+use super::{Fate, Said};
+
+pub(crate) fn describe() {}
+
+pub(crate) fn request(_: Fate) {}
+
+pub(crate) fn memory_keys(_: usize, _: usize) {}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LimitMeasures;
+
+impl LimitMeasures {
+    pub(crate) fn new(_: &str) -> Self {
+        Self
+    }
+
+    pub(crate) fn decided(&self, _: Said, _: bool) {}
+
+    pub(crate) fn refused_as_shadow(&self) {}
+
+    pub(crate) fn held(&self, _: Duration) {}
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn repeated(&self) {}
+}
+
+#[cfg(feature = "redis")]
+pub(crate) use self::redis::{Stopwatch, batch, breaker};
+
+#[cfg(feature = "redis")]
+mod redis {
+    pub(crate) struct Stopwatch;
+
+    impl Stopwatch {
+        pub(crate) fn start() -> Self {
+            Self
+        }
+
+        pub(crate) fn stop(self, _: bool) {}
+    }
+
+    pub(crate) fn batch(_: usize) {}
+
+    pub(crate) fn breaker(_: &str, _: isize) {}
+}

@@ -1,0 +1,91 @@
+//! How Redis does: calls, the requests in them, and those that need none.
+
+use std::{pin::Pin, task::Poll};
+
+use tokio::task::yield_now;
+use tollgate::{Charge, Key, Limit, Operation, Quota, RedisDecision, RedisStore, Store, TokenBucket};
+
+use crate::{
+    recorded::{Figures, Recorded},
+    support::redis::{RedisServer, ask, calls},
+};
+
+fn charge(limit: &str, key: &'static str) -> Operation {
+    let bucket = TokenBucket::new(Quota::per_day(2));
+    Operation::Acquire(Charge::new(Limit::new(limit, bucket), Key::new(key)).into())
+}
+
+async fn begin(store: &RedisStore, key: &'static str) -> RedisDecision {
+    let mut decision = store.apply(charge("user", key));
+    let begun = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut decision).poll(context).is_pending()));
+    assert!(begun.await);
+    yield_now().await;
+    decision
+}
+
+/// With one lane there are two calls in flight at most: who comes then, waits, and goes with the others.
+#[tokio::test]
+async fn a_batch_is_as_large_as_those_who_wait_are_many() {
+    let recorded = Recorded::start();
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().pool_size(1).build().unwrap();
+    assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
+    ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    let mut asked = Vec::new();
+    for key in ["leads", "follows", "a", "b", "c", "d", "e"] {
+        asked.push(begin(&store, key).await);
+    }
+    ask::<()>(redis, "CLIENT UNPAUSE");
+    for decision in asked {
+        assert!(decision.await.unwrap().admits());
+    }
+    // The first of all, the two in flight, and those who waited.
+    assert_eq!(recorded.values("tollgate_batch_size")[""], [1.0, 1.0, 1.0, 5.0]);
+}
+
+#[tokio::test]
+async fn each_request_that_waits_for_redis_is_timed_once() {
+    let recorded = Recorded::start();
+    let mut server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    for _ in 0..2 {
+        assert!(store.apply(charge("user", "alice")).await.unwrap().admits());
+    }
+    // Redis refuses the third, and who comes next does not wait for it.
+    for _ in 0..5 {
+        assert!(!store.apply(charge("user", "alice")).await.unwrap().admits());
+    }
+    let repeated = recorded.counted("tollgate_repeated_refusals_total")["limit=user"];
+    server.kill();
+    for _ in 0..4 {
+        assert!(store.apply(charge("user", "bob")).await.is_err());
+    }
+    let times = recorded.values("tollgate_store_seconds");
+    let counted = ["answered", "failed"].map(|outcome| times[&format!("outcome={outcome}")].len());
+    assert_eq!((counted, times.len()), ([7 - repeated as usize, 4], 2));
+    let mut times = times.values().flatten();
+    assert!(times.all(|time| (0.0..10.0).contains(time)));
+}
+
+#[tokio::test]
+async fn a_refusal_that_is_repeated_is_counted_under_the_limit_that_is_spent() {
+    let recorded = Recorded::start();
+    let server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    let redis = &mut server.client();
+    let (mut refused, mut asked) = (Figures::new(), 0);
+    for (limit, requests) in [("spent", 8), ("other", 5)] {
+        for _ in 0..requests {
+            let before = calls(redis, "evalsha");
+            store.apply(charge(limit, "alice")).await.unwrap();
+            match calls(redis, "evalsha") - before {
+                0 => *refused.entry(format!("limit={limit}")).or_insert(0.0) += 1.0,
+                _ => asked += 1,
+            }
+        }
+    }
+    // Two are admitted, and one is refused by Redis, or more of them if it takes a second to get here.
+    assert!((6..13).contains(&asked), "{asked}");
+    assert_eq!(recorded.counted("tollgate_repeated_refusals_total"), refused);
+}

@@ -1,0 +1,96 @@
+//! How long requests are held back: by the clock of the store, to the microsecond.
+
+use std::time::Duration;
+
+use tokio::task::yield_now;
+use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, MemoryStore, Quota, RateLimitLayer};
+use tower::{Layer, Service, service_fn};
+
+use crate::recorded::Recorded;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn memory() -> (MemoryStore, ManualClock) {
+    let clock = ManualClock::at(0);
+    (MemoryStore::builder().clock(clock.clone()).build(), clock)
+}
+
+/// What has been measured of a limit so far.
+fn waited(recorded: &Recorded, limit: &str) -> Vec<f64> {
+    let mut waits = recorded.values("tollgate_wait_seconds");
+    let waited = waits.remove(&format!("limit={limit}")).unwrap_or_default();
+    assert!(waits.is_empty(), "{waits:?}");
+    waited
+}
+
+/// Lets tasks run until all of them wait for the clock.
+async fn settle() {
+    for _ in 0..100 {
+        yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
+    let recorded = Recorded::start();
+    let (store, clock) = memory();
+    let queue = LeakyBucket::new(Quota::per_second(2)).capacity(9);
+    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(9)), Global, store)
+        .tier("queue", queue, Global)
+        .respond_with(tollgate::AsError);
+    let mut service = layer.layer(service_fn(async |(): ()| Ok::<_, tower::BoxError>(())));
+    let requests: Vec<_> = (0..4).map(|_| tokio::spawn(service.call(()))).collect();
+    settle().await;
+    assert_eq!(waited(&recorded, "queue"), [0.0; 0]);
+    clock.advance(SECOND);
+    settle().await;
+    // The first need not wait; the last still does, until its client leaves.
+    assert_eq!(waited(&recorded, "queue"), [1.0, 1.0]);
+    clock.advance(SECOND / 4);
+    requests[3].abort();
+    settle().await;
+    assert_eq!(waited(&recorded, "queue"), [1.0, 1.0, 1.25]);
+}
+
+#[tokio::test]
+async fn who_stands_in_line_is_measured_whatever_comes_of_it() {
+    let recorded = Recorded::start();
+    let (store, clock) = memory();
+    let limiter = Limiter::new("line", FixedWindow::new(Quota::new(1, 4 * SECOND)), store);
+    let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
+    let Ok(refused) = limiter.wait(&Key::GLOBAL, 3 * SECOND).await;
+    assert!(!refused.admits());
+    assert_eq!(waited(&recorded, "line"), [0.0; 0]);
+    let wait = |max| {
+        let limiter = limiter.clone();
+        tokio::spawn(async move { limiter.wait(&Key::GLOBAL, max).await.unwrap().admits() })
+    };
+    let waiting = [wait(4 * SECOND), wait(9 * SECOND), wait(5 * SECOND)];
+    settle().await;
+    for _ in 0..9 {
+        clock.advance(SECOND);
+        settle().await;
+    }
+    let mut admitted = Vec::new();
+    for waiting in waiting {
+        admitted.push(waiting.await.unwrap());
+    }
+    assert_eq!(admitted, [true, true, false]);
+    assert_eq!(waited(&recorded, "line"), [4.0, 5.0, 8.0]);
+}
+
+#[tokio::test]
+async fn what_a_limiter_holds_back_is_measured() {
+    let recorded = Recorded::start();
+    let (store, clock) = memory();
+    let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(2)), store);
+    let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
+    let held = {
+        let limiter = limiter.clone();
+        tokio::spawn(async move { limiter.wait(&Key::GLOBAL, SECOND).await.unwrap().admits() })
+    };
+    settle().await;
+    clock.advance(SECOND / 2);
+    assert!(held.await.unwrap());
+    assert_eq!(waited(&recorded, "mails"), [0.5]);
+}

@@ -186,6 +186,11 @@ impl Decision {
         self.outcome().delay()
     }
 
+    /// The first tier that refuses, which speaks for all that do.
+    pub(crate) fn refused_by(&self) -> Option<&Tier> {
+        self.tiers.iter().find(|tier| !tier.lets_pass())
+    }
+
     /// The tier that holds an admitted request for the longest, if one does.
     pub(crate) fn held_by(&self) -> Option<&Tier> {
         let delay = self.delay();

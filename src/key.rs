@@ -6,7 +6,7 @@ use smol_str::{SmolStr, SmolStrBuilder};
 
 use crate::{
     digits,
-    identity::{is_one_part, readable, readable_whole},
+    identity::{self, is_one_part, readable, readable_whole},
 };
 
 /// Whom a request is counted for: `ip:192.0.2.1`, `user:12345`, or everybody.
@@ -109,6 +109,22 @@ impl Key {
     /// The key's text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// What logs and traces show in its place: the first 16 digits of the SHA-256 of its text.
+    ///
+    /// So whoever knows a key finds it there: `printf %s user:12345 | sha256sum | cut -c1-16` prints the same. And so does whoever
+    /// guesses it, which is easy where keys are addresses or small numbers.
+    ///
+    /// ```
+    /// use tollgate::Key;
+    ///
+    /// assert_eq!(Key::named("user", 12345).digest(), "4e95b893bbbb7c28");
+    /// ```
+    pub fn digest(&self) -> String {
+        let mut digest = identity::digest(self.0.as_bytes());
+        digest.truncate(16);
+        digest
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     key::Key,
     leaving::Place,
     limit::Limit,
-    observed,
+    observed::Observed,
     operation::Operation,
     quota,
     receipt::Receipt,
@@ -135,8 +135,10 @@ impl<St: Store> Limiter<St> {
 
     /// Charges `cost`, all of it or nothing. What costs 0 asks without spending.
     pub async fn check_n(&self, key: &Key, cost: u64) -> Result<Decision, St::Error> {
-        let asking = async { self.store.apply(Operation::Acquire(self.charges(key, cost))).await };
-        observed::answer(asking).await
+        let charges = self.charges(key, cost);
+        let mut observed = Observed::new(&charges);
+        let asking = async { self.store.apply(Operation::Acquire(charges)).await };
+        observed.answer(asking).await
     }
 
     /// Tells what is left, and charges nothing. Metrics and traces do not tell of it.
@@ -172,15 +174,16 @@ impl<St: Store> Limiter<St> {
     pub async fn wait_n(&self, key: &Key, cost: u64, max: Duration) -> Result<Decision, St::Error> {
         let room = Arc::clone(&self.room);
         let patience = Patience { max, room };
-        let asking = patience.admitted(&self.store, self.charges(key, cost));
-        let mut decision = observed::answer(asking).await?;
+        let charges = self.charges(key, cost);
+        let mut observed = Observed::new(&charges);
+        let mut decision = observed.answer(patience.admitted(&self.store, charges)).await?;
         let (clock, delay) = (self.store.clock(), decision.delay());
         let _waited = decision.held_by().map(|tier| Waited::begin(clock, tier.limit()));
         if !delay.is_zero()
             && let Some(receipt) = decision.take_receipt()
         {
             let place = Place::new(self.store.clone(), receipt);
-            clock.sleep(delay).await;
+            observed.during(clock.sleep(delay)).await;
             if let Some(receipt) = place.take() {
                 decision.put_back(receipt);
             }

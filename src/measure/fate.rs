@@ -21,7 +21,6 @@ pub(crate) enum Fate {
     Unavailable,
 }
 
-#[cfg(feature = "metrics")]
 impl Fate {
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -42,7 +41,7 @@ impl Fate {
 pub(crate) enum Said {
     /// It admitted the request, and was charged.
     Admitted,
-    /// It would have admitted the request, which another limit refused: nothing was charged.
+    /// It had no part in it: another limit refused the request, and nothing was charged.
     Spared,
     /// It refused the request for now.
     Limited,

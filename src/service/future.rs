@@ -17,6 +17,7 @@ use crate::{
     clock::Sleep,
     decision::Decision,
     leaving::{Asking, Correcting, Place},
+    observed::Observed,
     policy::Policy,
     respond::{Rejection, Respond},
     store::Store,
@@ -34,6 +35,7 @@ pin_project! {
     {
         gate: Arc<Gate<P, St, R>>,
         context: Option<R::Context>,
+        observed: Observed,
         #[pin]
         stage: Stage<S, Req, St, S::Future, S::Response>,
     }
@@ -72,7 +74,8 @@ where
     /// `inner` is ready.
     pub(super) fn new(gate: &Arc<Gate<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
         let context = Some(gate.respond.context(&request));
-        let stage = match gate.ask(&request) {
+        let (asked, observed) = gate.ask(&request);
+        let stage = match asked {
             Asked::Answered(Ok(decision)) => {
                 gate.respond.forward(&decision, &mut request);
                 let response = inner.call(request);
@@ -90,7 +93,12 @@ where
             }
         };
         let gate = Arc::clone(gate);
-        Self { gate, context, stage }
+        Self {
+            gate,
+            context,
+            observed,
+            stage,
+        }
     }
 }
 
@@ -190,9 +198,9 @@ where
                     return Poll::Ready(gate.respond.reject(context, why));
                 }
                 StageProjection::Deciding { asking, call } => {
-                    let answer = ready!(asking.poll(&gate.store, context));
+                    let answer = ready!(this.observed.inside(|| asking.poll(&gate.store, context)));
                     let (inner, request) = call.take().expect(POLLED_AGAIN);
-                    match gate.weigh(answer) {
+                    match gate.weigh(answer, this.observed) {
                         Ok(decision) if decision.delay().is_zero() => {
                             let place = None;
                             let admitted = Admitted {
@@ -208,14 +216,15 @@ where
                     }
                 }
                 StageProjection::Waiting { waiting, call } => {
-                    let answer = ready!(waiting.as_mut().poll(context));
-                    match gate.judge(answer) {
+                    let answer = ready!(this.observed.inside(|| waiting.as_mut().poll(context)));
+                    match gate.judge(answer, this.observed) {
                         Ok(decision) => Stage::hold(&gate.store, call.take().expect(POLLED_AGAIN), decision),
                         Err(why) => Stage::Rejected { why: Some(why) },
                     }
                 }
                 StageProjection::Held { turn, admitted, .. } => {
-                    ready!(turn.poll(context));
+                    ready!(this.observed.inside(|| turn.poll(context)));
+                    this.observed.close();
                     let admitted = admitted.take();
                     Stage::Readying { admitted }
                 }

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
+    charge::Charges,
     decision::{Decision, Tier},
     extract::KeyError,
     leaving::{self, Asking, Correcting},
     measure::{self, Fate},
-    observed,
+    observed::Observed,
     policy::{Bill, Correction, Policy, SettleLater, Unbilled},
     respond::Rejection,
     store::Store,
@@ -46,8 +47,9 @@ pub(super) enum PutOff<St: Store> {
 }
 
 impl<P, St: Store, R> Gate<P, St, R> {
-    /// What becomes of a request that arrives; nobody has to be asked about one that no tier applies to.
-    pub(super) fn ask<Req, Res>(&self, request: &Req) -> Asked<St>
+    /// What becomes of a request that arrives, and how that is observed; nobody has to be asked about one that no tier applies
+    /// to.
+    pub(super) fn ask<Req, Res>(&self, request: &Req) -> (Asked<St>, Observed)
     where
         P: Policy<Req, Res>,
     {
@@ -55,12 +57,21 @@ impl<P, St: Store, R> Gate<P, St, R> {
         self.policy.bill(request, &mut bill);
         let charges = match bill.due() {
             Ok(charges) => charges,
-            Err(why) => return Asked::Answered(Err(PutOff::Rejected(self.unbilled(why)))),
+            Err(why) => {
+                let rejected = Err(PutOff::Rejected(self.unbilled(why)));
+                return (Asked::Answered(rejected), Observed::nothing());
+            }
         };
         if charges.is_empty() {
             measure::request(Fate::Exempt);
-            return Asked::Answered(Ok(Decision::exempt(self.store.clock().now())));
+            let exempt = Ok(Decision::exempt(self.store.clock().now()));
+            return (Asked::Answered(exempt), Observed::nothing());
         }
+        let mut observed = Observed::new(&charges);
+        (self.ask_about(charges, &mut observed), observed)
+    }
+
+    fn ask_about(&self, charges: Charges, observed: &mut Observed) -> Asked<St> {
         let line = self.patience.as_ref();
         if let Some(waiting) = line.and_then(|patience| patience.in_line(&self.store, &charges)) {
             return Asked::Answered(Err(PutOff::Waiting(waiting)));
@@ -69,14 +80,18 @@ impl<P, St: Store, R> Gate<P, St, R> {
         if charges.queue() {
             return Asked::Asking(Asking::new(charges, Some(self.store.clone())));
         }
-        match self.store.acquire_now(charges) {
-            Ok(decision) => Asked::Answered(self.weigh(Ok(decision))),
+        match observed.inside(|| self.store.acquire_now(charges)) {
+            Ok(decision) => Asked::Answered(self.weigh(Ok(decision), observed)),
             Err(charges) => Asked::Asking(Asking::new(charges, None)),
         }
     }
 
     /// What the store's answer means for a request that may still wait for a better one.
-    pub(super) fn weigh(&self, answer: Result<Decision, St::Error>) -> Result<Decision, PutOff<St>> {
+    pub(super) fn weigh(
+        &self,
+        answer: Result<Decision, St::Error>,
+        observed: &mut Observed,
+    ) -> Result<Decision, PutOff<St>> {
         let answer = match (answer, &self.patience) {
             (Ok(refusal), Some(patience)) if !refusal.admits() => match patience.after(&self.store, refusal.into()) {
                 Ok(waiting) => return Err(PutOff::Waiting(waiting)),
@@ -84,14 +99,18 @@ impl<P, St: Store, R> Gate<P, St, R> {
             },
             (answer, _) => answer,
         };
-        self.judge(answer).map_err(PutOff::Rejected)
+        self.judge(answer, observed).map_err(PutOff::Rejected)
     }
 
     /// What the store's last answer means: a decision that admits, or a reason not to serve.
-    pub(super) fn judge(&self, answer: Result<Decision, St::Error>) -> Result<Decision, Rejection> {
+    pub(super) fn judge(
+        &self,
+        answer: Result<Decision, St::Error>,
+        observed: &mut Observed,
+    ) -> Result<Decision, Rejection> {
         match answer {
             Ok(decision) => {
-                observed::decided(&decision);
+                observed.decided(&decision);
                 if !decision.admits() {
                     return Err(Rejection::Limited(decision.into()));
                 }
@@ -104,11 +123,11 @@ impl<P, St: Store, R> Gate<P, St, R> {
                 tracing::debug!(%error, ?on_failure, "a request is not counted");
                 match on_failure {
                     OnFailure::Open => {
-                        measure::request(Fate::Unchecked);
+                        observed.undecided(Fate::Unchecked);
                         Ok(Decision::unchecked(self.store.clock().now()))
                     }
                     OnFailure::Closed => {
-                        measure::request(Fate::Unavailable);
+                        observed.undecided(Fate::Unavailable);
                         Err(Rejection::Unavailable(error.into()))
                     }
                 }
@@ -157,10 +176,9 @@ impl<P, St: Store, R> Gate<P, St, R> {
 pub(super) fn report(why: &Rejection) {
     match why {
         Rejection::Limited(decision) => {
-            // The first one speaks for all that refuse.
-            if let Some(tier) = decision.tiers().iter().find(|tier| !tier.lets_pass()) {
-                let (limit, key, outcome) = (tier.limit().name(), tier.key(), tier.verdict().outcome());
-                tracing::debug!(limit, %key, %outcome, "a request is refused");
+            if let Some(tier) = decision.refused_by() {
+                let (limit, outcome) = (tier.limit().name(), tier.verdict().outcome());
+                tracing::debug!(limit, key = %tier.key().digest(), %outcome, "a request is refused");
             }
         }
         Rejection::Key(error) => tracing::debug!(%error, "a request cannot be counted, and is refused"),
@@ -173,7 +191,7 @@ pub(super) fn report(why: &Rejection) {
 /// A shadow refuses nobody, so whoever tries a limit out has to be told whom it would have refused.
 fn report_shadow(tier: &Tier) {
     if tier.is_shadow() && !tier.verdict().outcome().admits() {
-        let (limit, key, outcome) = (tier.limit().name(), tier.key(), tier.verdict().outcome());
-        tracing::debug!(limit, %key, %outcome, "a shadow would have refused a request");
+        let (limit, outcome) = (tier.limit().name(), tier.verdict().outcome());
+        tracing::debug!(limit, key = %tier.key().digest(), %outcome, "a shadow would have refused a request");
     }
 }

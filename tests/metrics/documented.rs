@@ -1,6 +1,6 @@
 //! The list in docs/observability.md, held against what is measured when everything happens that can.
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use tokio::time::timeout;
 use tollgate::{
@@ -11,38 +11,16 @@ use tollgate::{
 use crate::{
     recorded::{Listed, Recorded},
     requests::{name, passed},
-    support::redis::RedisServer,
+    support::{
+        documented::{code, observability},
+        redis::RedisServer,
+    },
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The rows of the table that has this head, as their cells.
-fn table(head: &str) -> Vec<Vec<String>> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/observability.md");
-    let text = fs::read_to_string(file).unwrap();
-    let lines = text.lines().skip_while(|line| !line.starts_with(head)).skip(2);
-    let rows: Vec<Vec<String>> = lines
-        .take_while(|line| line.starts_with('|'))
-        .map(|line| {
-            line.trim_matches('|')
-                .split('|')
-                .map(|cell| cell.trim().to_owned())
-                .collect()
-        })
-        .collect();
-    assert!(!rows.is_empty(), "there is no table {head}");
-    rows
-}
-
-/// What is written as code in a cell.
-fn code(cell: &str) -> Vec<String> {
-    let mut words: Vec<_> = cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    words.sort();
-    words
-}
-
 fn documented() -> BTreeSet<Listed> {
-    let rows = table("| metric | kind | unit | labels |").into_iter();
+    let rows = observability("| metric | kind | unit | labels |").into_iter();
     let metrics = rows.map(|row| Listed {
         name: code(&row[0]).pop().unwrap(),
         kind: row[1].clone(),
@@ -58,7 +36,7 @@ async fn what_is_measured_is_documented_and_what_is_documented_is_measured() {
     everything().await;
     let measured: BTreeSet<Listed> = recorded.list().into_iter().collect();
     assert_eq!(measured, documented());
-    for row in table("| label of | is one of |") {
+    for row in observability("| label of | is one of |") {
         let (label, of) = row[0].split_once(" of ").unwrap();
         let [label, of] = [label, of].map(|cell| code(cell).pop().unwrap());
         assert_eq!(recorded.words(&of, &label), code(&row[1]), "{label} of {of}");

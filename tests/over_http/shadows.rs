@@ -251,7 +251,7 @@ async fn whom_a_shadow_would_have_refused_is_logged_once<St: TestStore>() {
         .shadow();
     let server = Server::start(telling().layer(layer)).await;
     let lines = || {
-        let ours = log::take(|line| line.field("key") == format!("x-user-id:{user}"));
+        let ours = log::take(|line| line.field("key") == Key::named("x-user-id", &user).digest());
         let lines = ours.iter().map(|line| {
             assert_eq!(line.level, Level::DEBUG);
             ["limit", "outcome", "message"]

@@ -11,6 +11,7 @@
 pub mod browser;
 #[cfg(feature = "redis")]
 pub mod cluster;
+pub mod documented;
 #[cfg(feature = "redis")]
 pub mod each_store;
 pub mod folder;

@@ -13,11 +13,11 @@ use super::{
     answer::{Refusal, Shown},
 };
 
-/// Whose limit: the limit's name, and the identity as logs and stored keys have it.
+/// Whose limit: the limit's name, and the identity as stored keys have it.
 type Whose = Path<(String, String)>;
 
 /// For whoever looks for a key by another name than it has.
-const UNUSED: &str = "nothing is used by this identity: is it written as the log and Redis have it, like ip:192.0.2.1 or \
+const UNUSED: &str = "nothing is used by this identity: is it written as Redis has it, like ip:192.0.2.1 or \
                       x-user-id:alice?";
 
 #[derive(Deserialize)]

@@ -24,7 +24,7 @@ pub(crate) fn describe() {
     describe_counter!(
         SHADOW_REFUSALS,
         Unit::Count,
-        "Requests that a shadow would have refused"
+        "Requests that passed and that a shadow would have refused"
     );
     describe_histogram!(
         WAIT,

@@ -64,7 +64,7 @@ async fn a_look_tells_how_a_key_stands_and_changes_nothing() {
 #[tokio::test]
 async fn an_identity_that_has_used_nothing_may_be_another_and_that_is_said() {
     by_both(RULES, async |gateway: &Gateway| {
-        let hint = "nothing is used by this identity: is it written as the log and Redis have it, like ip:192.0.2.1 or \
+        let hint = "nothing is used by this identity: is it written as Redis has it, like ip:192.0.2.1 or \
                     x-user-id:alice?";
         let (used, unused) = ("/keys/user/x-user-id:alice", "/keys/user/alice");
         assert_eq!(ask_as(gateway, "alice").await, 200);

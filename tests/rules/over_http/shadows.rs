@@ -92,7 +92,7 @@ async fn whom_a_shadow_would_have_refused_is_logged<St: TestStore>() {
     let (server, ..) = serve::<St>(&watched("key = \"header:x-user-id\"")).await;
     for logged in [0, 0, 1, 1] {
         assert_eq!(server.get_as(&user).await.status, 200);
-        let lines = log::take(|line| line.field("key") == format!("x-user-id:{user}"));
+        let lines = log::take(|line| line.field("key") == Key::named("x-user-id", &user).digest());
         assert_eq!(lines.len(), logged);
         for line in lines {
             assert_eq!((line.level, line.field("limit")), (Level::DEBUG, "watched"));

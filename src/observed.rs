@@ -10,7 +10,7 @@ use tracing::{
 use crate::{
     charge::{Charge, Charges},
     decision::Decision,
-    measure::{self, Fate, Said},
+    measure::{self, By, Fate, Said},
     verdict::Outcome,
 };
 
@@ -65,8 +65,8 @@ impl Observed {
         if self.0.is_disabled() {
             return;
         }
-        let by = if decision.is_by_fallback() { "fallback" } else { "store" };
-        self.0.record("outcome", fate(decision).name()).record("by", by);
+        let (outcome, by) = (fate(decision).name(), by(decision).name());
+        self.0.record("outcome", outcome).record("by", by);
         if let Some(tier) = decision.refused_by() {
             self.0.record("refused_by", tier.limit().name());
         }
@@ -81,8 +81,9 @@ impl Observed {
 
     /// Nobody could decide.
     pub(crate) fn undecided(&mut self, fate: Fate) {
-        measure::request(fate);
-        self.0.record("outcome", fate.name());
+        measure::request(fate, By::Nobody);
+        let by = By::Nobody.name();
+        self.0.record("outcome", fate.name()).record("by", by);
         self.close();
     }
 
@@ -105,9 +106,16 @@ fn fate(decision: &Decision) -> Fate {
     }
 }
 
+fn by(decision: &Decision) -> By {
+    match decision.is_by_fallback() {
+        true => By::Fallback,
+        false => By::Store,
+    }
+}
+
 /// Every tier is counted once: under what it said, or as a shadow that alone would have refused.
 fn count(decision: &Decision) {
-    measure::request(fate(decision));
+    measure::request(fate(decision), by(decision));
     let is_admitted = decision.admits();
     for tier in decision.tiers() {
         let measures = tier.limit().measures();
@@ -121,6 +129,6 @@ fn count(decision: &Decision) {
             Outcome::Limited { .. } => Said::Limited,
             Outcome::Impossible => Said::Impossible,
         };
-        measures.decided(said, decision.is_by_fallback());
+        measures.decided(said);
     }
 }

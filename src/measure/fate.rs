@@ -36,6 +36,25 @@ impl Fate {
     }
 }
 
+/// Who has decided about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Store,
+    /// Memory, while the store could not.
+    Fallback,
+    Nobody,
+}
+
+impl By {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Fallback => "fallback",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
 /// What a limit has said of a request, and what came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {

@@ -12,7 +12,7 @@ mod recorded;
 #[cfg(not(feature = "metrics"))]
 mod unrecorded;
 
-pub(crate) use self::fate::{Fate, Said};
+pub(crate) use self::fate::{By, Fate, Said};
 #[cfg(feature = "metrics")]
 pub(crate) use self::recorded::*;
 #[cfg(not(feature = "metrics"))]

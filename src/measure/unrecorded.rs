@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use super::{Fate, Said};
+use super::{By, Fate, Said};
 
 pub(crate) fn describe() {}
 
-pub(crate) fn request(_: Fate) {}
+pub(crate) fn request(_: Fate, _: By) {}
 
 pub(crate) fn memory_keys(_: usize, _: usize) {}
 
@@ -19,7 +19,7 @@ impl LimitMeasures {
         Self
     }
 
-    pub(crate) fn decided(&self, _: Said, _: bool) {}
+    pub(crate) fn decided(&self, _: Said) {}
 
     pub(crate) fn refused_as_shadow(&self) {}
 

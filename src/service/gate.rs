@@ -7,7 +7,7 @@ use crate::{
     decision::{Decision, Tier},
     extract::KeyError,
     leaving::{self, Asking, Correcting},
-    measure::{self, Fate},
+    measure::{self, By, Fate},
     observed::Observed,
     policy::{Bill, Correction, Policy, SettleLater, Unbilled},
     respond::Rejection,
@@ -63,7 +63,7 @@ impl<P, St: Store, R> Gate<P, St, R> {
             }
         };
         if charges.is_empty() {
-            measure::request(Fate::Exempt);
+            measure::request(Fate::Exempt, By::Nobody);
             let exempt = Ok(Decision::exempt(self.store.clock().now()));
             return (Asked::Answered(exempt), Observed::nothing());
         }
@@ -157,12 +157,12 @@ impl<P, St: Store, R> Gate<P, St, R> {
     fn unbilled(&self, why: Unbilled) -> Rejection {
         let error = match why {
             Unbilled::Denied => {
-                measure::request(Fate::Denied);
+                measure::request(Fate::Denied, By::Nobody);
                 return Rejection::Denied;
             }
             Unbilled::Key(error) => error,
         };
-        measure::request(Fate::Uncounted);
+        measure::request(Fate::Uncounted, By::Nobody);
         if let KeyError::NotProvided { .. } = error
             && !self.misconfigured.swap(true, Ordering::Relaxed)
         {

@@ -29,17 +29,17 @@ async fn a_layer_counts_each_request_and_each_of_its_limits() {
     assert_eq!(
         recorded.counted(DECISIONS),
         figures([
-            ("by=store limit=all outcome=admitted", 13),
-            ("by=store limit=all outcome=limited", 4),
-            ("by=store limit=all outcome=spared", 2),
-            ("by=store limit=user outcome=admitted", 13),
-            ("by=store limit=user outcome=limited", 2),
-            ("by=store limit=user outcome=spared", 4),
+            ("limit=all outcome=admitted", 13),
+            ("limit=all outcome=limited", 4),
+            ("limit=all outcome=spared", 2),
+            ("limit=user outcome=admitted", 13),
+            ("limit=user outcome=limited", 2),
+            ("limit=user outcome=spared", 4),
         ])
     );
     assert_eq!(
         recorded.counted(REQUESTS),
-        figures([("outcome=admitted", 13), ("outcome=limited", 6)])
+        figures([("by=store outcome=admitted", 13), ("by=store outcome=limited", 6)])
     );
 }
 
@@ -57,12 +57,12 @@ async fn whom_nobody_decides_about_is_counted_too() {
     assert_eq!(
         recorded.counted(REQUESTS),
         figures([
-            ("outcome=admitted", 1),
-            ("outcome=limited", 1),
-            ("outcome=impossible", 1),
-            ("outcome=uncounted", 1),
-            ("outcome=exempt", 2),
-            ("outcome=denied", 3),
+            ("by=store outcome=admitted", 1),
+            ("by=store outcome=limited", 1),
+            ("by=store outcome=impossible", 1),
+            ("by=nobody outcome=uncounted", 1),
+            ("by=nobody outcome=exempt", 2),
+            ("by=nobody outcome=denied", 3),
         ])
     );
 }
@@ -81,10 +81,10 @@ async fn a_shadow_is_counted_apart_where_it_would_have_refused() {
     assert_eq!(
         recorded.counted(DECISIONS),
         figures([
-            ("by=store limit=all outcome=admitted", 4),
-            ("by=store limit=all outcome=limited", 2),
-            ("by=store limit=new outcome=admitted", 3),
-            ("by=store limit=new outcome=spared", 2),
+            ("limit=all outcome=admitted", 4),
+            ("limit=all outcome=limited", 2),
+            ("limit=new outcome=admitted", 3),
+            ("limit=new outcome=spared", 2),
         ])
     );
 }
@@ -103,9 +103,9 @@ async fn a_limiter_counts_its_calls_and_not_its_looks() {
     assert_eq!(
         recorded.counted(DECISIONS),
         figures([
-            ("by=store limit=jobs outcome=admitted", 4),
-            ("by=store limit=jobs outcome=impossible", 1),
-            ("by=store limit=jobs outcome=limited", 1),
+            ("limit=jobs outcome=admitted", 4),
+            ("limit=jobs outcome=impossible", 1),
+            ("limit=jobs outcome=limited", 1),
         ])
     );
 }
@@ -118,5 +118,5 @@ async fn a_recorder_may_come_later_than_the_limit() {
     let recorded = Recorded::start();
     assert_eq!(passed(&layer, ["after"; 2]).await, 2);
     let decisions = recorded.counted(DECISIONS);
-    assert_eq!(decisions, figures([("by=store limit=late outcome=admitted", 2)]));
+    assert_eq!(decisions, figures([("limit=late outcome=admitted", 2)]));
 }

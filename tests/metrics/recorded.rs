@@ -16,7 +16,7 @@ pub(crate) struct Recorded {
     _guard: LocalRecorderGuard<'static>,
 }
 
-/// Figures under a name, by labels in the order of the alphabet: `by=store limit=user outcome=limited`.
+/// Figures under a name, by labels in the order of the alphabet: `limit=user outcome=limited`.
 pub(crate) type Figures<T> = BTreeMap<String, T>;
 
 #[derive(Default)]
@@ -173,17 +173,17 @@ impl CounterFn for Figure {
     }
 
     fn absolute(&self, _: u64) {
-        unimplemented!("nothing is counted by its total");
+        panic!("nothing is counted by its total");
     }
 }
 
 impl GaugeFn for Figure {
     fn increment(&self, _: f64) {
-        unimplemented!("a recorder that comes late would have missed the first");
+        panic!("a recorder that comes late would have missed the first");
     }
 
     fn decrement(&self, _: f64) {
-        unimplemented!("a recorder that comes late would have missed the first");
+        panic!("a recorder that comes late would have missed the first");
     }
 
     fn set(&self, level: f64) {

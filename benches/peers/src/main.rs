@@ -10,6 +10,7 @@ mod growth;
 mod instructions;
 mod memory;
 mod naive;
+mod observe;
 mod picks;
 mod redis;
 mod report;
@@ -33,6 +34,7 @@ const GROUPS: &[Group] = &[
     gateway::GROUP,
     growth::GROUP,
     instructions::GROUP,
+    observe::GROUP,
 ];
 
 fn main() {

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use metrics::{Key, Label, SharedString};
 
-use super::{super::Said, counter, histogram, names};
+use super::{super::Said, counter, histogram, key, names};
 
 /// The keys of a limit's metrics, so that counting takes nothing from the heap.
 #[derive(Debug)]
 pub(crate) struct LimitMeasures {
-    /// By what was said, and by whether a fallback said it.
-    decisions: [[Key; 2]; 4],
+    /// By what was said.
+    decisions: [Key; 4],
     shadow_refusals: Key,
     wait: Key,
     #[cfg(feature = "redis")]
@@ -19,24 +19,24 @@ pub(crate) struct LimitMeasures {
 
 impl LimitMeasures {
     pub(crate) fn new(limit: &str) -> Self {
-        let limit = Arc::from(limit);
-        let labelled = |name, others: &[_]| labelled(name, &limit, others);
+        let limit = SharedString::from(Arc::<str>::from(limit));
+        let limit = || Label::new("limit", limit.clone());
         let decided = |outcome| {
-            let by = |by| labelled(names::DECISIONS, &[("outcome", outcome), ("by", by)]);
-            [by("store"), by("fallback")]
+            let outcome = Label::from_static_parts("outcome", outcome);
+            key(names::DECISIONS, [limit(), outcome])
         };
         Self {
             decisions: ["admitted", "spared", "limited", "impossible"].map(decided),
-            shadow_refusals: labelled(names::SHADOW_REFUSALS, &[]),
-            wait: labelled(names::WAIT, &[]),
+            shadow_refusals: key(names::SHADOW_REFUSALS, [limit()]),
+            wait: key(names::WAIT, [limit()]),
             #[cfg(feature = "redis")]
-            repeated_refusals: labelled(names::REPEATED_REFUSALS, &[]),
+            repeated_refusals: key(names::REPEATED_REFUSALS, [limit()]),
         }
     }
 
-    /// It has said this of a request, or its fallback has.
-    pub(crate) fn decided(&self, said: Said, by_fallback: bool) {
-        counter(&self.decisions[said as usize][usize::from(by_fallback)]).increment(1);
+    /// It has said this of a request.
+    pub(crate) fn decided(&self, said: Said) {
+        counter(&self.decisions[said as usize]).increment(1);
     }
 
     /// It would have refused a request if it were not a shadow.
@@ -54,14 +54,6 @@ impl LimitMeasures {
     pub(crate) fn repeated(&self) {
         counter(&self.repeated_refusals).increment(1);
     }
-}
-
-fn labelled(name: &'static str, limit: &Arc<str>, others: &[(&'static str, &'static str)]) -> Key {
-    let limit = Label::new("limit", SharedString::from(Arc::clone(limit)));
-    let others = others
-        .iter()
-        .map(|(label, value)| Label::from_static_parts(label, value));
-    Key::from_parts(name, [limit].into_iter().chain(others).collect::<Vec<_>>())
 }
 
 /// Nothing that the limit's name does not say.

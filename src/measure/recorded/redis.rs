@@ -20,8 +20,10 @@ impl Stopwatch {
 
     /// The request has its answer, or has been told that there is none.
     pub(crate) fn stop(self, is_answered: bool) {
-        static KEYS: LazyLock<[Key; 2]> =
-            LazyLock::new(|| ["failed", "answered"].map(|outcome| key(names::STORE, [("outcome", outcome)])));
+        static KEYS: LazyLock<[Key; 2]> = LazyLock::new(|| {
+            let key = |outcome| key(names::STORE, [Label::from_static_parts("outcome", outcome)]);
+            ["failed", "answered"].map(key)
+        });
         histogram(&KEYS[usize::from(is_answered)]).record(self.0.elapsed());
     }
 }
@@ -40,5 +42,5 @@ pub(crate) fn breaker(server: &str, change: isize) {
     *count = count.saturating_add_signed(change);
     let server = Label::new("server", server.to_owned());
     // Before anybody else is counted: the last one to be counted is the last one to tell.
-    gauge(&Key::from_parts(names::BREAKER_OPEN, vec![server])).set(*count as f64);
+    gauge(&key(names::BREAKER_OPEN, [server])).set(*count as f64);
 }

@@ -124,12 +124,13 @@ async fn what_the_limits_say_is_counted_too() {
         let figures = figures(&gateway).await;
         let sample = |name: &str| figures.get(name).copied().unwrap_or_default();
         let said = |outcome| {
-            let labels = format!("limit=\"user\",outcome=\"{outcome}\",by=\"store\"");
+            let labels = format!("limit=\"user\",outcome=\"{outcome}\"");
             sample(&format!("tollgate_decisions_total{{{labels}}}"))
         };
         assert_eq!(["admitted", "limited", "impossible"].map(said), [10.0, 3.0, 0.0]);
-        let became = |outcome| sample(&format!("tollgate_requests_total{{outcome=\"{outcome}\"}}"));
-        assert_eq!(["admitted", "limited", "uncounted"].map(became), [10.0, 3.0, 1.0]);
+        let became = |(outcome, by)| sample(&format!("tollgate_requests_total{{outcome=\"{outcome}\",by=\"{by}\"}}"));
+        let fates = [("admitted", "store"), ("limited", "store"), ("uncounted", "nobody")];
+        assert_eq!(fates.map(became), [10.0, 3.0, 1.0]);
         // In memory, or on Redis: whom that is not asked about is refused again.
         let asked = [
             "tollgate_store_seconds_count{outcome=\"answered\"}",

@@ -1,6 +1,6 @@
 //! How many instructions a decision takes, which does not depend on the machine's mood.
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 use crate::{
     figure::{Figure, Group, Pair},
@@ -34,18 +34,21 @@ fn instructions(algorithm: &str) -> Pair {
 }
 
 fn each(algorithm: &str, way: &str) -> f64 {
+    of_each_turn(&sibling("decide"), &[algorithm, way])
+}
+
+/// What a turn takes of a program whose last argument is how many turns to do.
+pub fn of_each_turn(program: &Path, arguments: &[&str]) -> f64 {
     let (few, many) = (10_000, 30_000);
-    let counted = |count| collected(algorithm, way, count);
+    let counted = |count| collected(program, arguments, count);
     (counted(many) - counted(few)) / f64::from(many - few)
 }
 
 /// What callgrind collected in a whole run.
-fn collected(algorithm: &str, way: &str, count: u32) -> f64 {
+fn collected(program: &Path, arguments: &[&str], count: u32) -> f64 {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    valgrind
-        .arg(sibling("decide"))
-        .args([algorithm, way, &count.to_string()]);
+    valgrind.arg(program).args(arguments).arg(count.to_string());
     let output = valgrind.output().expect("valgrind is installed");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");

@@ -67,3 +67,15 @@ pub(crate) enum Said {
     /// It refused the request for good.
     Impossible,
 }
+
+#[cfg(feature = "metrics")]
+impl Said {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Spared => "spared",
+            Self::Limited => "limited",
+            Self::Impossible => "impossible",
+        }
+    }
+}

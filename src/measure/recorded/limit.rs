@@ -21,12 +21,12 @@ impl LimitMeasures {
     pub(crate) fn new(limit: &str) -> Self {
         let limit = SharedString::from(Arc::<str>::from(limit));
         let limit = || Label::new("limit", limit.clone());
-        let decided = |outcome| {
-            let outcome = Label::from_static_parts("outcome", outcome);
+        let decided = |said: Said| {
+            let outcome = Label::from_static_parts("outcome", said.name());
             key(names::DECISIONS, [limit(), outcome])
         };
         Self {
-            decisions: ["admitted", "spared", "limited", "impossible"].map(decided),
+            decisions: [Said::Admitted, Said::Spared, Said::Limited, Said::Impossible].map(decided),
             shadow_refusals: key(names::SHADOW_REFUSALS, [limit()]),
             wait: key(names::WAIT, [limit()]),
             #[cfg(feature = "redis")]

@@ -24,11 +24,8 @@ static METADATA: Metadata<'static> = Metadata::new("tollgate", Level::INFO, Some
 pub(crate) fn request(fate: Fate, by: By) {
     static KEYS: LazyLock<[[Key; 3]; 8]> = LazyLock::new(|| {
         let key = |fate: Fate, by: By| {
-            let labels = [("outcome", fate.name()), ("by", by.name())];
-            key(
-                names::REQUESTS,
-                labels.map(|(label, word)| Label::from_static_parts(label, word)),
-            )
+            let outcome = Label::from_static_parts("outcome", fate.name());
+            key(names::REQUESTS, [outcome, Label::from_static_parts("by", by.name())])
         };
         [
             Fate::Admitted,

@@ -133,6 +133,11 @@ impl Decision {
         }
     }
 
+    /// As said by the same as that.
+    pub(crate) fn by_the_same_as(self, other: &Self) -> Self {
+        Self { by: other.by, ..self }
+    }
+
     /// As said by some of those who were asked: the others could not.
     #[cfg(feature = "redis")]
     pub(crate) fn partial(self) -> Self {

@@ -147,6 +147,7 @@ struct Readme;
 #[cfg(all(doctest, feature = "redis", feature = "axum"))]
 #[doc = include_str!("../docs/choosing.md")]
 struct Choosing;
+
 /// And so does what operators are told to write.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/observability.md")]

@@ -48,15 +48,23 @@ impl Limit {
     /// A rule under a name, or an error when the name will not do.
     pub fn try_new(name: &str, algorithm: impl Algorithm) -> Result<Self, Invalid> {
         check_name(name)?;
-        let rule = algorithm.rule();
+        Ok(Self::named(name, algorithm.rule(), LimitMeasures::new(name)))
+    }
+
+    /// Another version of it: the same name, by another rule.
+    pub(crate) fn version(&self, rule: Rule) -> Self {
+        Self::named(self.name(), rule, self.measures().clone())
+    }
+
+    fn named(name: &str, rule: Rule, measures: LimitMeasures) -> Self {
         let shape: Box<str> = shape(name, &rule).into();
-        Ok(Self(Arc::new(Named {
+        Self(Arc::new(Named {
             name: name.into(),
             rule,
             shape_hash: FixedState::default().hash_one(&shape),
             shape,
-            measures: LimitMeasures::new(name),
-        })))
+            measures,
+        }))
     }
 
     /// A rule beside others that are charged together, unless its name will not do or is one of theirs.

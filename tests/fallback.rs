@@ -5,10 +5,10 @@ mod support;
 
 use std::time::Duration;
 
-use support::{port::Port, redis::RedisServer};
+use support::{patience::eventually, port::Port, redis::RedisServer};
 use tollgate::{
-    Algorithm, Charge, Charges, Decision, Fallback, FixedWindow, Key, LeakyBucket, Limit, ManualClock, MemoryStore,
-    Operation, Quota, RedisStore, Store, StoreError, TokenBucket,
+    Algorithm, Charge, Charges, Decision, Fallback, FixedWindow, Key, LeakyBucket, Limit, Limiter, ManualClock,
+    MemoryStore, Operation, Quota, RedisStore, Store, StoreError, TokenBucket,
 };
 
 /// A Redis, and memory for when it is gone, on one clock that stands still.
@@ -130,6 +130,26 @@ async fn tiers_are_charged_all_or_none_in_memory_as_well() {
         let told: Vec<_> = decision.tiers().iter().map(|tier| tier.verdict().remaining()).collect();
         assert_eq!((decision.admits(), &told[..]), (admits, &left[..]));
     }
+}
+
+#[tokio::test]
+async fn whoever_finds_a_line_full_hears_it_from_the_one_who_told_its_head() {
+    let (port, clock) = (Port::free(), ManualClock::at(0));
+    let nowhere = RedisStore::builder().url(&format!("redis://127.0.0.1:{}", port.number()));
+    let memory = MemoryStore::builder().clock(clock.clone()).build();
+    let store = Fallback::new(nowhere.clock(clock.clone()).build().unwrap(), memory);
+    let limiter = Limiter::new("name", TokenBucket::new(Quota::per_hour(1)), store).waiters(1);
+    let (key, two_hours) = (Key::new("key"), Duration::from_secs(7200));
+    assert!(limiter.check(&key).await.unwrap().admits());
+    let head = limiter.wait(&key, two_hours);
+    let in_line = eventually("somebody waits", async || clock.waiting() > 0);
+    let mut head = std::pin::pin!(head);
+    tokio::select! {
+        told = &mut head => panic!("it did not wait: {told:?}"),
+        () = in_line => {}
+    }
+    let turned_away = limiter.wait(&key, two_hours).await.unwrap();
+    assert!(!turned_away.admits() && turned_away.is_by_fallback());
 }
 
 /// Requests that are held wait on the store's clock, whoever decided.

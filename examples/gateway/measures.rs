@@ -15,7 +15,9 @@ use crate::{answer::Failing, stack::Answer, upstream::Passed};
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// From half a millisecond to half a minute.
-const SECONDS: [f64; 11] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0, 30.0];
+const SECONDS: [f64; 12] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 30.0,
+];
 
 /// Of requests that share a call: up to as many as ever do.
 const BATCHES: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];

@@ -79,3 +79,28 @@ impl Said {
         }
     }
 }
+
+/// What a wait for Redis has come to.
+#[cfg(feature = "redis")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Answered,
+    Failed,
+    /// Whoever waited is gone.
+    #[cfg_attr(
+        not(feature = "metrics"),
+        expect(dead_code, reason = "only what is measured is told")
+    )]
+    Left,
+}
+
+#[cfg(all(feature = "redis", feature = "metrics"))]
+impl Wait {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Left => "left",
+        }
+    }
+}

@@ -12,6 +12,8 @@ mod recorded;
 #[cfg(not(feature = "metrics"))]
 mod unrecorded;
 
+#[cfg(feature = "redis")]
+pub(crate) use self::fate::Wait;
 pub(crate) use self::fate::{By, Fate, Said};
 #[cfg(feature = "metrics")]
 pub(crate) use self::recorded::*;

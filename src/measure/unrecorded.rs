@@ -11,7 +11,7 @@ pub(crate) fn request(_: Fate, _: By) {}
 
 pub(crate) fn memory_keys(_: usize, _: usize) {}
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LimitMeasures;
 
 impl LimitMeasures {
@@ -34,6 +34,8 @@ pub(crate) use self::redis::{Stopwatch, batch, breaker};
 
 #[cfg(feature = "redis")]
 mod redis {
+    use crate::measure::Wait;
+
     pub(crate) struct Stopwatch;
 
     impl Stopwatch {
@@ -41,7 +43,7 @@ mod redis {
             Self
         }
 
-        pub(crate) fn stop(self, _: bool) {}
+        pub(crate) fn stop(self, _: Option<Wait>) {}
     }
 
     pub(crate) fn batch(_: usize) {}

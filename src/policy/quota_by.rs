@@ -43,7 +43,7 @@ impl<F> QuotaBy<F> {
         }
         let full = versions.len() >= KEPT;
         drop(versions);
-        let limit = Limit::try_new(self.limit.name(), self.limit.rule().try_quota(quota)?)?;
+        let limit = self.limit.version(self.limit.rule().try_quota(quota)?);
         if !full {
             let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
             versions.insert(quota, limit.clone());

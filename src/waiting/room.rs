@@ -158,7 +158,7 @@ impl Told {
             Some(Tier::new(charge.clone(), tier.verdict().after(gone)))
         };
         let tiers: Tiers = charges.as_slice().iter().filter_map(said_of).collect();
-        let decision = Decision::new(self.decision.now() + gone, tiers);
+        let decision = Decision::new(self.decision.now() + gone, tiers).by_the_same_as(&self.decision);
         (!decision.admits()).then_some(decision)
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 /// How many stores do not ask this server; nothing, if nobody has said.
 fn open(recorded: &Recorded, server: &RedisServer) -> Option<f64> {
     let server = format!("server=127.0.0.1:{}", server.port());
-    recorded.counted("tollgate_breaker_open").get(&server).copied()
+    recorded.levels("tollgate_breaker_open").get(&server).copied()
 }
 
 async fn ask(store: &RedisStore) -> bool {

@@ -51,6 +51,8 @@ async fn everything() {
     limited(redis.clone()).await;
     limited(MemoryStore::new()).await;
     held().await;
+    server.freeze();
+    let _left = timeout(Duration::from_millis(1), limited(redis.clone())).await;
     server.kill();
     without(&redis).await;
 }

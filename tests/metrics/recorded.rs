@@ -63,8 +63,15 @@ impl Recorded {
         values.collect()
     }
 
-    /// The one value of each figure.
+    /// The one value of each figure, if there is something to tell.
     pub(crate) fn counted(&self, name: &str) -> Figures<f64> {
+        let mut counted = self.levels(name);
+        counted.retain(|_, value| *value != 0.0);
+        counted
+    }
+
+    /// The one value of each figure, be it 0.
+    pub(crate) fn levels(&self, name: &str) -> Figures<f64> {
         let values = self.values(name).into_iter();
         values
             .map(|(labels, values)| (labels, *values.last().unwrap()))
@@ -94,7 +101,7 @@ impl Recorded {
 
     /// The words that a label has been.
     pub(crate) fn words(&self, name: &str, label: &str) -> Vec<String> {
-        let figures = self.values(name);
+        let figures = self.counted(name);
         let labels = figures.keys().flat_map(|figure| figure.split(' '));
         let words = labels.filter_map(|pair| pair.strip_prefix(label)?.strip_prefix('='));
         let mut words: Vec<String> = words.map(str::to_owned).collect();

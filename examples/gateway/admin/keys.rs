@@ -44,7 +44,8 @@ pub(super) async fn forgive(
     let was_unused = is_unused(&admin.look(charge.clone()).await?);
     let state = admin.apply(Operation::Reset(charge.into())).await?;
     if !was_unused {
-        tracing::info!(limit, identity, "a key has its quota back");
+        let key = Key::verbatim(identity).digest();
+        tracing::info!(limit, key, "a key has its quota back");
     }
     Ok(shown(&state, was_unused))
 }

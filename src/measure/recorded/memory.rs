@@ -1,27 +1,34 @@
 //! How much the memory stores of this process hold.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use metrics::Key;
 
 use super::{gauge, names};
 
+/// What all stores hold. A key may be counted a moment after it is gone again: then, for that moment, it is one too few.
+static TOTAL: AtomicIsize = AtomicIsize::new(0);
+/// Whether somebody is telling the total.
+static TELLING: AtomicBool = AtomicBool::new(false);
+
 /// A part of a memory store has another number of keys than before.
 pub(crate) fn memory_keys(before: usize, after: usize) {
-    static KEY: Key = Key::from_static_name(names::MEMORY_KEYS);
-    static TOTAL: AtomicUsize = AtomicUsize::new(0);
-    if before == after {
-        return;
+    if before != after {
+        TOTAL.fetch_add(after as isize - before as isize, Ordering::SeqCst);
+        tell();
     }
-    let change = after.wrapping_sub(before);
-    let mut total = TOTAL.fetch_add(change, Ordering::SeqCst).wrapping_add(change);
-    // The total, and not the change: a recorder may have missed those before it came. Whoever sets it last looks last, and so
-    // what is set in the end is the total in the end, in whatever order threads get here.
-    loop {
-        gauge(&KEY).set(total as f64);
-        match TOTAL.load(Ordering::SeqCst) {
-            now if now == total => return,
-            now => total = now,
+}
+
+/// The total, and not the change: a recorder may have missed those before it came. One tells at a time, and looks again when it
+/// is done: so others may leave it to that one, and what is told last is the total at the last.
+fn tell() {
+    static KEY: Key = Key::from_static_name(names::MEMORY_KEYS);
+    while !TELLING.swap(true, Ordering::SeqCst) {
+        let total = TOTAL.load(Ordering::SeqCst);
+        gauge(&KEY).set(total.max(0) as f64);
+        TELLING.store(false, Ordering::SeqCst);
+        if TOTAL.load(Ordering::SeqCst) == total {
+            return;
         }
     }
 }

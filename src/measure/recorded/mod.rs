@@ -22,6 +22,18 @@ static METADATA: Metadata<'static> = Metadata::new("tollgate", Level::INFO, Some
 
 /// Counts a request.
 pub(crate) fn request(fate: Fate, by: By) {
+    requests(fate, by).increment(1);
+}
+
+/// Whoever waits for the first of these sees a rate only if there was a count before it.
+#[cfg(feature = "redis")]
+fn foresee_failures() {
+    for fate in [Fate::Unchecked, Fate::Unavailable] {
+        requests(fate, By::Nobody).increment(0);
+    }
+}
+
+fn requests(fate: Fate, by: By) -> Counter {
     static KEYS: LazyLock<[[Key; 3]; 8]> = LazyLock::new(|| {
         let key = |fate: Fate, by: By| {
             let outcome = Label::from_static_parts("outcome", fate.name());
@@ -39,7 +51,7 @@ pub(crate) fn request(fate: Fate, by: By) {
         ]
         .map(|fate| [By::Store, By::Fallback, By::Nobody].map(|by| key(fate, by)))
     });
-    counter(&KEYS[fate as usize][by as usize]).increment(1);
+    counter(&KEYS[fate as usize][by as usize])
 }
 
 /// A metric by its name and labels, which costs nothing to hand on. Recorders compare it with those they have, and with more

@@ -50,4 +50,5 @@ fn describe_redis() {
         Unit::Count,
         "How many stores do not ask this Redis, because it fails"
     );
+    super::foresee_failures();
 }

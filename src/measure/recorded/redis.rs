@@ -8,23 +8,35 @@ use std::{
 
 use metrics::{Key, Label};
 
-use super::{gauge, histogram, key, names};
+use super::{super::Wait, gauge, histogram, key, names};
 
-/// Measures how long a request waits for Redis.
-pub(crate) struct Stopwatch(Instant);
+/// Measures how long a request waits for Redis, also if its client leaves meanwhile.
+pub(crate) struct Stopwatch {
+    since: Instant,
+    wait: Option<Wait>,
+}
 
 impl Stopwatch {
     pub(crate) fn start() -> Self {
-        Self(Instant::now())
+        let (since, wait) = (Instant::now(), Some(Wait::Left));
+        Self { since, wait }
     }
 
-    /// The request has its answer, or has been told that there is none.
-    pub(crate) fn stop(self, is_answered: bool) {
-        static KEYS: LazyLock<[Key; 2]> = LazyLock::new(|| {
-            let key = |outcome| key(names::STORE, [Label::from_static_parts("outcome", outcome)]);
-            ["failed", "answered"].map(key)
+    /// The wait is over; there was none for a Redis that is not asked.
+    pub(crate) fn stop(mut self, wait: Option<Wait>) {
+        self.wait = wait;
+    }
+}
+
+impl Drop for Stopwatch {
+    fn drop(&mut self) {
+        static KEYS: LazyLock<[Key; 3]> = LazyLock::new(|| {
+            let key = |wait: Wait| key(names::STORE, [Label::from_static_parts("outcome", wait.name())]);
+            [Wait::Answered, Wait::Failed, Wait::Left].map(key)
         });
-        histogram(&KEYS[usize::from(is_answered)]).record(self.0.elapsed());
+        if let Some(wait) = self.wait {
+            histogram(&KEYS[wait as usize]).record(self.since.elapsed());
+        }
     }
 }
 
@@ -38,9 +50,13 @@ pub(crate) fn batch(requests: usize) {
 pub(crate) fn breaker(server: &str, change: isize) {
     static OPEN: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let count = open.entry(server.to_owned()).or_default();
-    *count = count.saturating_add_signed(change);
-    let server = Label::new("server", server.to_owned());
+    let count = open.get(server).map_or(0, |count| *count).saturating_add_signed(change);
+    let label = Label::new("server", server.to_owned());
     // Before anybody else is counted: the last one to be counted is the last one to tell.
-    gauge(&key(names::BREAKER_OPEN, [server])).set(*count as f64);
+    gauge(&key(names::BREAKER_OPEN, [label])).set(count as f64);
+    // Addresses come and go, and those that are well need not be remembered.
+    match count {
+        0 => open.remove(server),
+        count => open.insert(server.to_owned(), count),
+    };
 }

@@ -33,10 +33,11 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Result<(), StoreError> {
         within(server.address(), load(&server)).await?;
         // Between them, a string and a list need every command that the program knows.
         for rule in [FixedWindow::new(CHECK).rule(), SlidingLog::new(CHECK).rule()] {
-            let Some(name) = name_at(shared, &server, rule) else {
+            let limit = Limit::new("tollgate.check", rule);
+            let Some(name) = name_at(shared, &server, &limit) else {
                 continue;
             };
-            let charge = charge(rule, &name);
+            let charge = charge(&limit, &name);
             let mut decision = ask(shared, &server, &charge, Operation::Acquire(charge.clone().into())).await?;
             if let Some(receipt) = decision.take_receipt() {
                 ask(shared, &server, &charge, Operation::Settle(receipt.settled(1))).await?;
@@ -47,8 +48,8 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn charge(rule: Rule, name: &str) -> Charge {
-    Charge::new(Limit::new("tollgate.check", rule), Key::new(name.to_owned())).cost(2)
+fn charge(limit: &Limit, name: &str) -> Charge {
+    Charge::new(limit.clone(), Key::new(name.to_owned())).cost(2)
 }
 
 async fn servers(shared: &Shared) -> Result<Vec<Arc<Server>>, StoreError> {
@@ -63,10 +64,10 @@ async fn servers(shared: &Shared) -> Result<Vec<Arc<Server>>, StoreError> {
 }
 
 /// Something to charge whose key belongs there.
-fn name_at(shared: &Shared, server: &Arc<Server>, rule: Rule) -> Option<String> {
+fn name_at(shared: &Shared, server: &Arc<Server>, limit: &Limit) -> Option<String> {
     match &shared.servers {
         Servers::One(_) => Some("check".into()),
-        Servers::Cluster(cluster) => cluster.name_at(server, |name| shared.prefix.key(&charge(rule, name))),
+        Servers::Cluster(cluster) => cluster.name_at(server, |name| shared.prefix.key(&charge(limit, name))),
     }
 }
 

@@ -124,8 +124,11 @@ impl Denied {
         };
         match charges.as_slice().iter().find_map(said_of) {
             Some(refusal) => {
-                refusal.charge().limit.measures().repeated();
-                Ok(refusal.repeat(charges, now))
+                let limit = refusal.charge().limit.clone();
+                let decision = refusal.repeat(charges, now);
+                drop(kept);
+                limit.measures().repeated();
+                Ok(decision)
             }
             None => Err(charges),
         }

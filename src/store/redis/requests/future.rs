@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     decision::Decision,
-    measure::Stopwatch,
+    measure::{Stopwatch, Wait},
     operation::Operation,
     store::redis::{Shared, error::StoreError, servers::Slot},
 };
@@ -142,7 +142,11 @@ impl Future for RedisDecision {
         };
         let answer = answer.unwrap_or_else(ended);
         if let Some(stopwatch) = self.stopwatch.take() {
-            stopwatch.stop(answer.is_ok());
+            stopwatch.stop(match &answer {
+                Ok(_) => Some(Wait::Answered),
+                Err(StoreError::Down { .. }) => None,
+                Err(_) => Some(Wait::Failed),
+            });
         }
         Poll::Ready(answer)
     }

@@ -78,12 +78,13 @@ async fn probe(shared: Weak<Shared>, patient: Patient, probing: Probing) {
 /// Whether a call is answered as a request's would have to be. A node of a cluster that has no keys is not asked, and
 /// nothing can be said against it.
 async fn answers(shared: &Arc<Shared>, server: &Arc<Server>) -> bool {
+    let limit = Limit::new("tollgate.probe", FixedWindow::new(PROBE));
     let name = match &shared.servers {
         Servers::One(_) => Some("probe".into()),
         Servers::Cluster(cluster) => {
             // It may be gone for good, and another have its keys.
             let _ = cluster.refresh().wait().await;
-            cluster.name_at(server, |name| shared.prefix.key(&charge(name)))
+            cluster.name_at(server, |name| shared.prefix.key(&charge(&limit, name)))
         }
     };
     let Some(name) = name else { return true };
@@ -92,7 +93,7 @@ async fn answers(shared: &Arc<Shared>, server: &Arc<Server>) -> bool {
         return false;
     }
     let (request, answer) = Request::new(
-        Operation::Acquire(charge(&name).into()),
+        Operation::Acquire(charge(&limit, &name).into()),
         Instant::now() + shared.deadline,
         false,
     );
@@ -105,9 +106,6 @@ async fn answers(shared: &Arc<Shared>, server: &Arc<Server>) -> bool {
     matches!(answer.await, Ok(Ok(_)))
 }
 
-fn charge(name: &str) -> Charge {
-    Charge::new(
-        Limit::new("tollgate.probe", FixedWindow::new(PROBE).rule()),
-        Key::new(name.to_owned()),
-    )
+fn charge(limit: &Limit, name: &str) -> Charge {
+    Charge::new(limit.clone(), Key::new(name.to_owned()))
 }

@@ -3,9 +3,14 @@
 use crate::{
     model::{Terms, USUAL},
     program::Place,
-    stage::{Seen, Stage},
+    stage::{Seen, Stage, in_one_browser},
     support::browser::Browser,
 };
+
+in_one_browser! {
+    every_lane_has_its_exact_numbers_across_the_edge,
+    the_fixed_window_is_the_one_that_lets_twenty_through_and_says_why,
+}
 
 /// Once the queue has let everybody leave.
 const AFTERWARDS: u64 = 40_000_000;
@@ -22,11 +27,9 @@ async fn plays(stage: &Stage<'_>, scene: &str, terms: Terms) -> Vec<Seen> {
     stage.lanes().await
 }
 
-#[tokio::test]
-async fn every_lane_has_its_exact_numbers_across_the_edge() {
-    let browser = Browser::start().await;
+async fn every_lane_has_its_exact_numbers_across_the_edge(browser: &Browser) {
     for place in Place::BOTH {
-        let stage = Stage::new(&browser, place);
+        let stage = Stage::new(browser, place);
         let seen = plays(&stage, "", USUAL).await;
         let numbers = seen
             .iter()
@@ -57,10 +60,8 @@ async fn every_lane_has_its_exact_numbers_across_the_edge() {
     }
 }
 
-#[tokio::test]
-async fn the_fixed_window_is_the_one_that_lets_twenty_through_and_says_why() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn the_fixed_window_is_the_one_that_lets_twenty_through_and_says_why(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     let before = stage.text("#lane-fixed_window .why").await;
     let expected = "Up to 10 at any time before the edge, and as many right after it: each window is on its own.";

@@ -3,15 +3,18 @@
 use crate::{
     model::{Fate, Terms, USUAL},
     program::Place,
-    stage::Stage,
+    stage::{Stage, in_one_browser},
     support::browser::Browser,
 };
 
-#[tokio::test]
-async fn a_burst_takes_what_there_is_and_no_more() {
-    let browser = Browser::start().await;
+in_one_browser! {
+    a_burst_takes_what_there_is_and_no_more,
+    a_bucket_smaller_than_the_limit_and_one_larger,
+}
+
+async fn a_burst_takes_what_there_is_and_no_more(browser: &Browser) {
     for place in Place::BOTH {
-        let stage = Stage::new(&browser, place);
+        let stage = Stage::new(browser, place);
         stage.open("?paused=yes").await;
         browser.click("#burst").await;
         let seen = stage.lanes_after(20).await;
@@ -37,11 +40,9 @@ async fn a_burst_takes_what_there_is_and_no_more() {
     }
 }
 
-#[tokio::test]
-async fn a_bucket_smaller_than_the_limit_and_one_larger() {
-    let browser = Browser::start().await;
+async fn a_bucket_smaller_than_the_limit_and_one_larger(browser: &Browser) {
     for place in Place::BOTH {
-        let stage = Stage::new(&browser, place);
+        let stage = Stage::new(browser, place);
         for capacity in [3, 25] {
             stage
                 .open(&format!("?paused=yes&capacity={capacity}&burst=30&play=0-burst"))

@@ -2,7 +2,16 @@
 
 use fantoccini::key::Key;
 
-use crate::{program::Place, stage::Stage, support::browser::Browser};
+use crate::{
+    program::Place,
+    stage::{Stage, in_one_browser},
+    support::browser::Browser,
+};
+
+in_one_browser! {
+    tab_comes_to_everything_and_is_seen_there,
+    all_is_pressed_by_keys,
+}
 
 /// What Tab comes to, in this order.
 const ORDER: [&str; 30] = [
@@ -38,10 +47,8 @@ const ORDER: [&str; 30] = [
     "",
 ];
 
-#[tokio::test]
-async fn tab_comes_to_everything_and_is_seen_there() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn tab_comes_to_everything_and_is_seen_there(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     for expected in ORDER {
         browser.press([Key::Tab]).await;
@@ -62,10 +69,8 @@ async fn tab_comes_to_everything_and_is_seen_there() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn all_is_pressed_by_keys() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn all_is_pressed_by_keys(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     browser.press(['1']).await;
     stage.lanes_after(1).await;

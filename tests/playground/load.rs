@@ -1,12 +1,20 @@
 //! The page comes up by itself, with all that it needs from where it came.
 
-use crate::{model::USUAL, program::Place, stage::Stage, support::browser::Browser};
+use crate::{
+    model::USUAL,
+    program::Place,
+    stage::{Stage, in_one_browser},
+    support::browser::Browser,
+};
 
-#[tokio::test]
-async fn the_page_is_alive_and_has_all_it_needs() {
-    let browser = Browser::start().await;
+in_one_browser! {
+    the_page_is_alive_and_has_all_it_needs,
+    a_page_may_fetch_nothing_from_elsewhere,
+}
+
+async fn the_page_is_alive_and_has_all_it_needs(browser: &Browser) {
     for place in Place::BOTH {
-        let stage = Stage::new(&browser, place);
+        let stage = Stage::new(browser, place);
         stage.open("").await;
         assert_eq!(stage.text("#connection").await, "live");
         assert_eq!(stage.lanes().await, USUAL.seen(&[], 0));
@@ -39,10 +47,8 @@ async fn the_page_is_alive_and_has_all_it_needs() {
     }
 }
 
-#[tokio::test]
-async fn a_page_may_fetch_nothing_from_elsewhere() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn a_page_may_fetch_nothing_from_elsewhere(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     let url = stage.playground.url().replace("127.0.0.1", "127.0.0.2");
     let fetched = browser
@@ -54,4 +60,5 @@ async fn a_page_may_fetch_nothing_from_elsewhere() {
         console.iter().any(|line| line.contains("Content Security Policy")),
         "{console:?}"
     );
+    stage.leave().await;
 }

@@ -5,14 +5,18 @@ use reqwest::Client;
 use crate::{
     model::USUAL,
     program::Place,
-    stage::Stage,
+    stage::{Stage, in_one_browser},
     support::{browser::Browser, patience::until, redis::keys},
 };
 
-#[tokio::test]
-async fn a_scene_is_forgotten_with_its_page() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Redis);
+in_one_browser! {
+    a_scene_is_forgotten_with_its_page,
+    a_page_that_nobody_looks_at_rests_and_goes_on,
+    there_is_room_for_64_pages,
+}
+
+async fn a_scene_is_forgotten_with_its_page(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Redis);
     let mut redis = stage.playground.redis.as_ref().unwrap().client();
     stage.open("?paused=yes&play=0-burst").await;
     let seen = stage.lanes_after(20).await;
@@ -44,10 +48,8 @@ async fn a_scene_is_forgotten_with_its_page() {
     // The program was killed with its page gone: whether it had the time to forget is not known.
 }
 
-#[tokio::test]
-async fn a_page_that_nobody_looks_at_rests_and_goes_on() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Redis);
+async fn a_page_that_nobody_looks_at_rests_and_goes_on(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Redis);
     let mut redis = stage.playground.redis.as_ref().unwrap().client();
     stage.open("?paused=yes&at=300&play=0-burst").await;
     let seen = stage.lanes_after(20).await;
@@ -67,10 +69,8 @@ async fn a_page_that_nobody_looks_at_rests_and_goes_on() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn there_is_room_for_64_pages() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn there_is_room_for_64_pages(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     let client = Client::builder().no_proxy().build().unwrap();
     let mut pages = Vec::new();
     for _ in 0..64 {

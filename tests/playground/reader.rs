@@ -2,7 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::{program::Place, stage::Stage, support::browser::Browser};
+use crate::{
+    program::Place,
+    stage::{Stage, in_one_browser},
+    support::browser::Browser,
+};
+
+in_one_browser! {
+    everything_has_a_name,
+    what_became_of_requests_is_told_once_no_more_come,
+}
 
 /// The names of all that a screen reader finds of a kind, in order.
 fn names(tree: &[Value], role: &str) -> Vec<String> {
@@ -14,10 +23,8 @@ fn names(tree: &[Value], role: &str) -> Vec<String> {
         .collect()
 }
 
-#[tokio::test]
-async fn everything_has_a_name() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn everything_has_a_name(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes&at=10400&play=0-edge").await;
     browser.devtools("Accessibility.enable", json!({})).await;
     let tree = browser.devtools("Accessibility.getFullAXTree", json!({})).await;
@@ -86,10 +93,8 @@ async fn everything_has_a_name() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn what_became_of_requests_is_told_once_no_more_come() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn what_became_of_requests_is_told_once_no_more_come(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     let told = async |words: &str| {
         browser

@@ -1,17 +1,26 @@
 //! The server goes and comes back: the scene goes on from where it was.
 
-use crate::{model::USUAL, program::Place, stage::Stage, support::browser::Browser};
+use crate::{
+    model::USUAL,
+    program::Place,
+    stage::{Stage, in_one_browser},
+    support::browser::Browser,
+};
+
+in_one_browser! {
+    a_scene_goes_on_after_the_server_was_started_again,
+    a_scene_whose_time_goes_by_goes_on_from_where_it_was,
+    only_a_scene_that_is_over_is_lost,
+}
 
 const DISABLED: &str =
     "[...document.querySelectorAll('.presses button, .time button')].every(({ disabled }) => disabled)";
 const ENABLED: &str =
     "[...document.querySelectorAll('.presses button, .time button')].every(({ disabled }) => !disabled)";
 
-#[tokio::test]
-async fn a_scene_goes_on_after_the_server_was_started_again() {
-    let browser = Browser::start().await;
+async fn a_scene_goes_on_after_the_server_was_started_again(browser: &Browser) {
     for place in Place::BOTH {
-        let mut stage = Stage::new(&browser, place);
+        let mut stage = Stage::new(browser, place);
         stage.open("?paused=yes&at=9450&play=0-edge").await;
         let times = USUAL.across_the_edge();
         let before = stage.lanes_after(5).await;
@@ -50,10 +59,8 @@ async fn a_scene_goes_on_after_the_server_was_started_again() {
     }
 }
 
-#[tokio::test]
-async fn a_scene_whose_time_goes_by_goes_on_from_where_it_was() {
-    let browser = Browser::start().await;
-    let mut stage = Stage::new(&browser, Place::Memory);
+async fn a_scene_whose_time_goes_by_goes_on_from_where_it_was(browser: &Browser) {
+    let mut stage = Stage::new(browser, Place::Memory);
     // Time goes by here, and with the page.
     stage.open("?play=0-burst").await;
     stage.lanes_after(20).await;
@@ -73,12 +80,13 @@ async fn a_scene_whose_time_goes_by_goes_on_from_where_it_was() {
         ))
         .await;
     assert_eq!(stage.lanes().await[0].admitted, 10);
+    // The browser has said that the server was gone.
+    browser.console().await;
+    stage.leave().await;
 }
 
-#[tokio::test]
-async fn only_a_scene_that_is_over_is_lost() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn only_a_scene_that_is_over_is_lost(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     // Presses, and is answered that there is no such scene, as late as the test likes.
     let late = "fetch = () => new Promise((answer) => {

@@ -5,9 +5,15 @@ use fantoccini::{Locator, key::Key};
 use crate::{
     model::{Terms, USUAL},
     program::Place,
-    stage::Stage,
+    stage::{Stage, in_one_browser},
     support::browser::Browser,
 };
+
+in_one_browser! {
+    what_is_set_starts_a_scene_anew_and_back_returns,
+    what_is_wrong_is_told_by_name_until_it_is_right,
+    a_scene_has_room_for_a_hundred_presses,
+}
 
 /// Writes a value in place of the one that is there, and leaves the field.
 async fn set(browser: &Browser, field: &str, value: &str) {
@@ -61,16 +67,14 @@ async fn plays(stage: &Stage<'_>, search: &str) {
     );
 }
 
-#[tokio::test]
-async fn what_is_set_starts_a_scene_anew_and_back_returns() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn what_is_set_starts_a_scene_anew_and_back_returns(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
     browser.click("#burst").await;
     stage.lanes_after(20).await;
     stage.click_to("#step", 100).await;
 
-    set(&browser, "limit", "4").await;
+    set(browser, "limit", "4").await;
     plays(&stage, "?paused=yes&limit=4&at=0").await;
     assert_eq!(stage.lanes_after(0).await, USUAL.seen(&[], 0));
     assert_eq!(
@@ -86,11 +90,11 @@ async fn what_is_set_starts_a_scene_anew_and_back_returns() {
         .await;
     assert_eq!(fields, ["4", "8"]);
     assert_eq!(stage.text("#burst-size").await, "8");
-    set(&browser, "window", "2").await;
+    set(browser, "window", "2").await;
     plays(&stage, "?paused=yes&limit=4&window=2&at=0").await;
-    set(&browser, "capacity", "3").await;
+    set(browser, "capacity", "3").await;
     plays(&stage, "?paused=yes&limit=4&window=2&capacity=3&at=0").await;
-    set(&browser, "size", "5").await;
+    set(browser, "size", "5").await;
     plays(&stage, "?paused=yes&limit=4&window=2&capacity=3&burst=5&at=0").await;
     browser.click("#burst").await;
     let terms = Terms {
@@ -103,7 +107,7 @@ async fn what_is_set_starts_a_scene_anew_and_back_returns() {
     stage.click_to("#step", 20).await;
 
     // What is empty is as it would be for most.
-    set(&browser, "capacity", &char::from(Key::Backspace).to_string()).await;
+    set(browser, "capacity", &char::from(Key::Backspace).to_string()).await;
     plays(&stage, "?paused=yes&limit=4&window=2&burst=5&at=0").await;
     for _ in 0..5 {
         browser.client.back().await.unwrap();
@@ -122,29 +126,27 @@ async fn what_is_set_starts_a_scene_anew_and_back_returns() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn what_is_wrong_is_told_by_name_until_it_is_right() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn what_is_wrong_is_told_by_name_until_it_is_right(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes").await;
-    set(&browser, "limit", "0").await;
+    set(browser, "limit", "0").await;
     is_told(&stage, "Limit: must be a whole number from 1 to 200.", &["limit"]).await;
     assert_eq!(browser.value("document.getElementById('limit').value").await, "0");
-    set(&browser, "rate", "1.5").await;
+    set(browser, "rate", "1.5").await;
     let both = "Limit: must be a whole number from 1 to 200. Stream (per s): must be a whole number from 1 to 100.";
     is_told(&stage, both, &["limit", "rate"]).await;
     // What is right is no longer marked, though the rest is not.
-    set(&browser, "limit", "5").await;
+    set(browser, "limit", "5").await;
     is_told(
         &stage,
         "Stream (per s): must be a whole number from 1 to 100.",
         &["rate"],
     )
     .await;
-    set(&browser, "rate", "3").await;
+    set(browser, "rate", "3").await;
     plays(&stage, "?paused=yes&limit=5&rate=3&at=0").await;
 
-    set(&browser, "buckets", "7").await;
+    set(browser, "buckets", "7").await;
     is_told(
         &stage,
         "Sub-windows: must divide the window evenly: use 5 or 8.",
@@ -169,10 +171,8 @@ async fn what_is_wrong_is_told_by_name_until_it_is_right() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn a_scene_has_room_for_a_hundred_presses() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn a_scene_has_room_for_a_hundred_presses(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     let play = vec!["0-one"; 99].join("_");
     stage.open(&format!("?paused=yes&play={play}")).await;
     stage.lanes_after(99).await;

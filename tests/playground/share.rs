@@ -2,13 +2,21 @@
 
 use serde_json::json;
 
-use crate::{model::USUAL, program::Place, stage::Stage, support::browser::Browser};
+use crate::{
+    model::USUAL,
+    program::Place,
+    stage::{Stage, in_one_browser},
+    support::browser::Browser,
+};
 
-#[tokio::test]
-async fn a_scene_that_was_played_by_hand_is_the_same_in_another_window() {
-    let browser = Browser::start().await;
+in_one_browser! {
+    a_scene_that_was_played_by_hand_is_the_same_in_another_window,
+    the_link_is_copied,
+}
+
+async fn a_scene_that_was_played_by_hand_is_the_same_in_another_window(browser: &Browser) {
     for place in Place::BOTH {
-        let stage = Stage::new(&browser, place);
+        let stage = Stage::new(browser, place);
         stage.open("?paused=yes&burst=6").await;
         browser.click("#burst").await;
         stage.lanes_after(6).await;
@@ -63,10 +71,8 @@ async fn a_scene_that_was_played_by_hand_is_the_same_in_another_window() {
     }
 }
 
-#[tokio::test]
-async fn the_link_is_copied() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn the_link_is_copied(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes&limit=3").await;
     browser.click("#burst").await;
     stage.lanes_after(6).await;

@@ -7,6 +7,23 @@ use crate::{
     support::browser::Browser,
 };
 
+/// One test that does these in turn, in one browser: most take less time than it takes to start one. Each is an
+/// `async fn name(browser: &Browser)` that leaves the browser as it was.
+macro_rules! in_one_browser {
+    ($($part:ident),* $(,)?) => {
+        #[tokio::test]
+        async fn in_one_browser() {
+            let browser = Browser::start().await;
+            $(
+                // Seen when it fails.
+                println!("{}", stringify!($part));
+                $part(&browser).await;
+            )*
+        }
+    };
+}
+pub(crate) use in_one_browser;
+
 /// What a lane shows in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Seen {

@@ -2,13 +2,23 @@
 
 use fantoccini::Locator;
 
-use crate::{program::Place, stage::Stage, support::browser::Browser};
+use crate::{
+    program::Place,
+    stage::{Stage, in_one_browser},
+    support::browser::Browser,
+};
 
-#[tokio::test]
-async fn a_step_is_a_hundredth_of_the_window() {
-    let browser = Browser::start().await;
+in_one_browser! {
+    a_step_is_a_hundredth_of_the_window,
+    memory_fades_as_each_algorithm_has_it,
+    next_goes_to_what_comes_next_and_no_further,
+    a_stream_comes_at_its_rate_until_it_is_stopped,
+    pause_stops_the_time_and_speed_is_in_the_address,
+}
+
+async fn a_step_is_a_hundredth_of_the_window(browser: &Browser) {
     for place in Place::BOTH {
-        let stage = Stage::new(&browser, place);
+        let stage = Stage::new(browser, place);
         stage.open("?paused=yes").await;
         assert_eq!(stage.text("#step-size").await, "0.10 s");
         browser.click("#burst").await;
@@ -36,10 +46,8 @@ async fn a_step_is_a_hundredth_of_the_window() {
     }
 }
 
-#[tokio::test]
-async fn memory_fades_as_each_algorithm_has_it() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn memory_fades_as_each_algorithm_has_it(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     // What is left of ten requests at 0, right before the edge, at it, a millisecond and a tenth of a window after it.
     for (at, expected) in [
         (
@@ -99,10 +107,8 @@ async fn memory_fades_as_each_algorithm_has_it() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn next_goes_to_what_comes_next_and_no_further() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn next_goes_to_what_comes_next_and_no_further(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes&window=600&play=3-one_3-one_77777-burst").await;
     assert_eq!(stage.text("#step-size").await, "6.00 s");
     assert_eq!(stage.text("#now").await, "0.00 s");
@@ -117,10 +123,8 @@ async fn next_goes_to_what_comes_next_and_no_further() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn a_stream_comes_at_its_rate_until_it_is_stopped() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn a_stream_comes_at_its_rate_until_it_is_stopped(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("?paused=yes&rate=8").await;
     browser.click("#stream").await;
     stage.lanes_after(1).await;
@@ -146,10 +150,8 @@ async fn a_stream_comes_at_its_rate_until_it_is_stopped() {
     stage.leave().await;
 }
 
-#[tokio::test]
-async fn pause_stops_the_time_and_speed_is_in_the_address() {
-    let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+async fn pause_stops_the_time_and_speed_is_in_the_address(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
     stage.open("").await;
     browser
         .until("document.getElementById('now').textContent !== '0.00 s'")

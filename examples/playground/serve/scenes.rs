@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     hash::{BuildHasher, RandomState},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use tokio::sync::{mpsc, watch};
@@ -19,6 +20,9 @@ const MOST: usize = 64;
 
 /// Frames that a page may be behind. A scene waits for it then.
 const BEHIND: usize = 4;
+
+/// A scene's time waits for the store: one that is slow for once is no reason to show a request that was not counted.
+const DEADLINE: Duration = Duration::from_secs(5);
 
 type Playing = HashMap<String, mpsc::Sender<Command>>;
 
@@ -49,7 +53,8 @@ impl Scenes {
                 let store = RedisStore::builder()
                     .url(url)
                     .prefix(format!("playground:{id}"))
-                    .pool_size(1);
+                    .pool_size(1)
+                    .deadline(DEADLINE);
                 let store = store.clock(clock.clone()).build().map_err(|error| error.to_string())?;
                 self.play_on(&store, "redis", clock, id, settings)
             }

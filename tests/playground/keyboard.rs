@@ -115,7 +115,9 @@ async fn all_is_pressed_by_keys(browser: &Browser) {
         .value("document.querySelector('#requests summary').focus()")
         .await;
     browser.press([Key::Enter]).await;
-    assert_eq!(stage.table().await.len(), 2);
+    browser
+        .until("document.querySelector('#requests tbody').children.length === 2")
+        .await;
 
     // Whoever writes a number does not press for requests, nor does a shortcut of the browser's.
     browser.value("document.getElementById('rate').select()").await;

@@ -19,7 +19,7 @@ const FAINT: &str = r"(() => {
     for (const element of document.querySelectorAll('body *')) {
         const text = [...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data.trim()).join('');
         const own = text || (element.matches('input, select') && element.value);
-        if (!own || !element.checkVisibility() || element.matches(':disabled, :disabled *') || element.matches('.unseen, .skip, option, noscript')) continue;
+        if (!own || !element.checkVisibility() || element.matches('[aria-disabled=true], [aria-disabled=true] *') || element.matches('.unseen, .skip, option, noscript')) continue;
         let below = [255, 255, 255];
         let opacity = 1;
         for (const ancestor of up(element)) {

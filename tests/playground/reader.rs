@@ -63,7 +63,7 @@ async fn everything_has_a_name(browser: &Browser) {
     let images = [
         "Let through so far: Token bucket 11, Leaky bucket 11, Fixed window 15, Sliding log 10, Sliding counter 11.",
         "0 of 10 tokens",
-        "9 waiting, room for 10",
+        "9 waiting, 10 of 10 full",
         "5 of 10 in this window",
         "10 of 10 remembered",
         "10 of 10 by its estimate",

@@ -13,10 +13,8 @@ in_one_browser! {
     only_a_scene_that_is_over_is_lost,
 }
 
-const DISABLED: &str =
-    "[...document.querySelectorAll('.presses button, .time button')].every(({ disabled }) => disabled)";
-const ENABLED: &str =
-    "[...document.querySelectorAll('.presses button, .time button')].every(({ disabled }) => !disabled)";
+const DISABLED: &str = "[...document.querySelectorAll('.presses button, .time button')].every(({ ariaDisabled }) => ariaDisabled === 'true')";
+const ENABLED: &str = "[...document.querySelectorAll('.presses button, .time button')].every(({ ariaDisabled }) => ariaDisabled !== 'true')";
 
 async fn a_scene_goes_on_after_the_server_was_started_again(browser: &Browser) {
     for place in Place::BOTH {

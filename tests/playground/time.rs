@@ -25,7 +25,7 @@ async fn a_step_is_a_hundredth_of_the_window(browser: &Browser) {
         stage.lanes_after(20).await;
         let at_first = [
             "0 of 10 tokens",
-            "9 waiting, room for 10",
+            "9 waiting, 10 of 10 full",
             "10 of 10 in this window",
             "10 of 10 remembered",
             "10 of 10 by its estimate",
@@ -40,7 +40,7 @@ async fn a_step_is_a_hundredth_of_the_window(browser: &Browser) {
         stage.click_to("#step", 1000).await;
         assert_eq!(stage.text("#now").await, "1.00 s");
         let drawings = stage.drawings().await;
-        assert_eq!(drawings[..2], ["1 of 10 tokens", "8 waiting, room for 10"]);
+        assert_eq!(drawings[..2], ["1 of 10 tokens", "8 waiting, 9 of 10 full"]);
         assert_eq!(drawings[2..], at_first[2..]);
         stage.leave().await;
     }
@@ -54,7 +54,7 @@ async fn memory_fades_as_each_algorithm_has_it(browser: &Browser) {
             9999,
             [
                 "9 of 10 tokens",
-                "0 waiting, room for 10",
+                "0 waiting, 1 of 10 full",
                 "10 of 10 in this window",
                 "10 of 10 remembered",
                 "10 of 10 by its estimate",
@@ -64,7 +64,7 @@ async fn memory_fades_as_each_algorithm_has_it(browser: &Browser) {
             10_000,
             [
                 "10 of 10 tokens",
-                "0 waiting, room for 10",
+                "0 waiting, 0 of 10 full",
                 "0 of 10 in this window",
                 "0 of 10 remembered",
                 "10 of 10 by its estimate",
@@ -74,7 +74,7 @@ async fn memory_fades_as_each_algorithm_has_it(browser: &Browser) {
             10_001,
             [
                 "10 of 10 tokens",
-                "0 waiting, room for 10",
+                "0 waiting, 0 of 10 full",
                 "0 of 10 in this window",
                 "0 of 10 remembered",
                 "9 of 10 by its estimate",
@@ -84,7 +84,7 @@ async fn memory_fades_as_each_algorithm_has_it(browser: &Browser) {
             19_000,
             [
                 "10 of 10 tokens",
-                "0 waiting, room for 10",
+                "0 waiting, 0 of 10 full",
                 "0 of 10 in this window",
                 "0 of 10 remembered",
                 "1 of 10 by its estimate",
@@ -94,7 +94,7 @@ async fn memory_fades_as_each_algorithm_has_it(browser: &Browser) {
             19_001,
             [
                 "10 of 10 tokens",
-                "0 waiting, room for 10",
+                "0 waiting, 0 of 10 full",
                 "0 of 10 in this window",
                 "0 of 10 remembered",
                 "0 of 10 by its estimate",

@@ -10,8 +10,8 @@ use crate::scene::Settings;
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Drawing {
-    /// Tokens, whole ones and a part of the next.
-    Tokens { tokens: f64, capacity: u32 },
+    /// Tokens, whole ones and a part of the next; and how many there are to take.
+    Tokens { tokens: f64, left: u64, capacity: u32 },
     /// What waits in a bucket that leaks, whole requests and what has not leaked yet of the last that left.
     Queue { level: f64, waiting: usize, capacity: u32 },
     /// What the window has counted.
@@ -57,6 +57,7 @@ impl Sight<'_> {
         match self.rule {
             Rule::TokenBucket(_) => Drawing::Tokens {
                 tokens: f64::from(capacity) - self.owed(),
+                left: self.peek.remaining(),
                 capacity,
             },
             Rule::LeakyBucket(_) => Drawing::Queue {
@@ -91,7 +92,9 @@ impl Sight<'_> {
     /// What a bucket is owed, in tokens: the time that it takes to be as good as new tells.
     fn owed(&self) -> f64 {
         let full_in = self.peek.reset_after().as_micros() as f64;
-        full_in * f64::from(self.settings.limit) / self.settings.window_micros() as f64
+        let owed = full_in * f64::from(self.settings.limit) / self.settings.window_micros() as f64;
+        // That time is rounded up to the microsecond, which must not look like another token.
+        (owed * 1000.0).round() / 1000.0
     }
 
     fn counter(&self, used: u64) -> Drawing {

@@ -64,7 +64,6 @@ pub(crate) struct Shown {
     drawing: Option<Drawing>,
     #[serde(flatten)]
     counts: Counts,
-    waiting: usize,
     most_in_span: usize,
     most_in_window: usize,
     why: String,
@@ -174,15 +173,21 @@ impl<St: Store> Lane<St> {
 
     /// Lets whoever's turn has come leave.
     pub(crate) fn see_off(&mut self) {
-        self.held.retain_mut(|answering| {
-            let Some(Ok(answer)) = answering.now_or_never() else {
-                return true;
-            };
-            if let Some(decision) = answer.extensions().get::<Decision>() {
-                self.passed.add(decision.now() + decision.delay().as_micros() as Micros);
+        let mut left = Vec::new();
+        self.held.retain_mut(|answering| match answering.now_or_never() {
+            Some(Ok(answer)) => {
+                left.push(answer);
+                false
             }
-            false
+            None => true,
         });
+        for answer in left {
+            if let Some(decision) = answer.extensions().get::<Decision>() {
+                let delay = decision.delay().as_micros() as Micros;
+                self.passed.add(decision.now() + delay);
+                self.tell(words::left(delay), words::answer(&answer));
+            }
+        }
     }
 
     /// Asks the store how the limit stands.
@@ -202,10 +207,12 @@ impl<St: Store> Lane<St> {
         Shown {
             drawing,
             counts: self.counts,
-            waiting: self.held.len(),
             most_in_span: self.passed.most_in_span(),
             most_in_window: self.passed.most_in_window(),
-            why: words::why(&self.rule, &self.settings, self.passed.most_in_window()),
+            why: match self.counts.unchecked {
+                0 => words::why(&self.rule, &self.settings, self.passed.most_in_window()),
+                count => words::unchecked(count),
+            },
             said: self.said.take(),
         }
     }

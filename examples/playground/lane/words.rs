@@ -28,6 +28,11 @@ pub(super) fn about(rule: &Rule) -> (&'static str, &'static str) {
     }
 }
 
+/// What is said of requests that nobody could decide about.
+pub(super) fn unchecked(count: u32) -> String {
+    format!("{count} passed unchecked, because the store could not be asked: then no limit holds.")
+}
+
 /// How it comes that so many passed in a time as long as the window.
 pub(super) fn why(rule: &Rule, settings: &Settings, most: usize) -> String {
     let Settings {
@@ -47,7 +52,8 @@ pub(super) fn why(rule: &Rule, settings: &Settings, most: usize) -> String {
             format!("A burst may take the {capacity} tokens that are saved up; then {limit} come back in {window} s.")
         }
         Rule::LeakyBucket(_) => format!(
-            "Whatever comes, it leaves evenly: {limit} in {window} s. Up to {capacity} wait, and who finds the bucket full is refused."
+            "Whatever comes, it leaves evenly: {limit} in {window} s. The bucket holds {capacity}, the one that is leaving included; \
+             who finds it full is refused."
         ),
         Rule::SlidingLog(_) => format!(
             "Exact: no {window} s ever let more than {limit} through, wherever they begin. The price is one entry per admitted request."
@@ -76,6 +82,11 @@ pub(super) fn why(rule: &Rule, settings: &Settings, most: usize) -> String {
 /// What a request is told that is held back.
 pub(super) fn queued(ahead: Micros) -> String {
     format!("Queued: leaves in {}", seconds(ahead))
+}
+
+/// What is said of a request that was held back, when it leaves.
+pub(super) fn left(delay: Micros) -> String {
+    format!("Left after {}", seconds(delay))
 }
 
 /// What a request was told that was answered at once.

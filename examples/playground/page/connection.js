@@ -10,6 +10,11 @@ export class Connection {
   #timer = 0;
   #rests = false;
 
+  // Commands go one after the other, so that they arrive in order.
+  #sent = Promise.resolve();
+  // Whether there is a scene to play: not if its address is wrong.
+  #wanted = false;
+
   // `hears` has a function per kind of event, and `state` for how the connection is.
   constructor(hears) {
     this.hears = hears;
@@ -20,12 +25,14 @@ export class Connection {
   // Plays the scene that the page's address describes, in place of the one before.
   open() {
     this.hears.state("connecting", "connecting");
+    this.#wanted = true;
     this.#now = 1000 * (new URLSearchParams(location.search).get("at") ?? 0);
     this.#play(location.search);
   }
 
   #play(search) {
     this.#close();
+    if (document.hidden) return this.#rest();
     const events = new EventSource("scene" + search);
     this.#events = events;
     events.addEventListener("scene", (event) => {
@@ -41,6 +48,7 @@ export class Connection {
     });
     events.addEventListener("wrong", (event) => {
       this.#close();
+      this.#wanted = false;
       this.hears.wrong(JSON.parse(event.data));
       this.hears.state("wrong", "not started");
     });
@@ -49,12 +57,14 @@ export class Connection {
   }
 
   // Tells the scene what its user wants.
-  async send(command) {
+  send(command) {
     const scene = this.#scene;
     if (!scene) return;
-    const answer = await fetch(`scenes/${scene}/${command}`, { method: "POST" }).catch(() => null);
-    // There may be another in its place by now, which is not lost.
-    if (!answer?.ok && scene === this.#scene) this.#lost();
+    this.#sent = this.#sent.then(async () => {
+      const answer = await fetch(`scenes/${scene}/${command}`, { method: "POST" }).catch(() => null);
+      // There may be another in its place by now, which is not lost.
+      if (!answer?.ok && scene === this.#scene) this.#lost();
+    });
   }
 
   #lost() {
@@ -64,7 +74,7 @@ export class Connection {
   }
 
   #rest() {
-    if (!this.#scene) return;
+    if (!this.#wanted) return;
     this.#close();
     this.#rests = true;
     this.hears.state("resting", "resting while nobody looks");
@@ -76,7 +86,7 @@ export class Connection {
 
   #goOn() {
     const search = new URLSearchParams(location.search);
-    search.set("at", Math.floor(this.#now / 1000));
+    search.set("at", this.#now / 1000);
     this.#play(`?${search}`);
   }
 

@@ -20,9 +20,9 @@ export class Controls {
     const buttons = {
       one: () => this.#send("one"),
       burst: () => this.#send("burst"),
-      stream: () => this.#send(this.#frame.streaming ? "stop" : "stream"),
+      stream: () => this.#toggle("streaming", "stop", "stream"),
       edge: () => this.#send("edge"),
-      pause: () => this.#send(this.#frame.paused ? "resume" : "pause"),
+      pause: () => this.#toggle("paused", "resume", "pause"),
       step: () => this.#send("step"),
       next: () => this.#send("next"),
       restart: () => this.#play({ play: null, at: null, ...this.#unfit }),
@@ -35,14 +35,24 @@ export class Controls {
       if (button.ariaKeyShortcuts) keys.set(button.ariaKeyShortcuts, button);
     }
     addEventListener("keydown", (event) => {
-      const writes = event.target.closest("input, select, textarea");
+      const writes = event.target.closest("input:not([type=checkbox]), select");
       const button = keys.get(event.key);
-      if (!button || writes || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      // Whoever holds a key down wants to go on, and nothing else many times.
+      const again = event.repeat && button !== byId("step");
+      if (!button || !byId("keys").checked || writes || again || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       button.click();
     });
-    byId("speed").addEventListener("change", (event) => this.#send(`${event.target.value}x`));
-    this.form.addEventListener("change", (event) => this.#play({ play: null, at: null, [event.target.name]: event.target.value || null }));
+    byId("speed").addEventListener("change", (event) => {
+      this.#send(`${event.target.value}x`);
+      // So that keys are for the scene again.
+      event.target.blur();
+    });
+    byId("keys").checked = localStorage.getItem("keys") !== "off";
+    byId("keys").addEventListener("change", (event) => localStorage.setItem("keys", event.target.checked ? "on" : "off"));
+    this.form.addEventListener("change", ({ target }) => {
+      if (FIELDS.includes(target.name)) this.#play({ play: null, at: null, [target.name]: target.value || null });
+    });
     this.form.addEventListener("submit", (event) => event.preventDefault());
     addEventListener("popstate", () => this.connection.open());
   }
@@ -79,6 +89,7 @@ export class Controls {
     });
     byId("wrong").textContent = said.join(" ");
     byId("wrong").hidden = false;
+    byId("wrong").scrollIntoView({ block: "nearest" });
     // What is wrong stays to be seen, and to be set right.
     const asked = new URLSearchParams(location.search);
     for (const field of FIELDS) {
@@ -92,7 +103,8 @@ export class Controls {
     if (connection.dataset.state === state) return;
     connection.dataset.state = state;
     connection.textContent = words;
-    for (const button of document.querySelectorAll(".presses button, .time button, #speed")) button.disabled = state !== "live";
+    // What is disabled in earnest would lose the focus.
+    for (const button of document.querySelectorAll(".presses button, .time button, #speed")) button.ariaDisabled = state !== "live";
   }
 
   #field(name) {
@@ -101,6 +113,12 @@ export class Controls {
 
   #send(command) {
     this.connection.send(command);
+  }
+
+  // Goes by what was sent last, which the next frame will tell, too.
+  #toggle(what, off, on) {
+    this.#send(this.#frame[what] ? off : on);
+    this.#frame = { ...this.#frame, [what]: !this.#frame[what] };
   }
 
   // Plays another scene: as the address says, but for what is changed.
@@ -115,7 +133,7 @@ export class Controls {
       play,
       speed: speed === "1" ? null : speed,
       paused: paused ? "yes" : null,
-      at: paused ? String(Math.floor(now / 1000)) : null,
+      at: paused ? String(now / 1000) : null,
     });
     if (address !== location.pathname + location.search) history.replaceState(null, "", address);
   }

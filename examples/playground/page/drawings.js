@@ -24,16 +24,16 @@ const within = (micros) => `${Math.max(0, micros / 1e6).toFixed(1)} s`;
 
 const drawings = {
   // Coins in a purse. The next one grows until it is whole.
-  tokens({ tokens, capacity }) {
+  tokens({ tokens, left, capacity }) {
     const { size, place } = grid(capacity, RIGHT - LEFT - 16, FLOOR - TOP - 4);
     const coins = Array.from({ length: capacity }, (_, nth) => {
       const [x, y] = place(nth);
       const part = Math.min(1, Math.max(0, tokens - nth));
       const [cx, cy, r] = [LEFT + 8 + x, FLOOR - 4 - y, size * 0.42];
-      return circle(cx, cy, r, "empty") + (part > 0 ? circle(cx, cy, r * Math.sqrt(part), "admitted") : "");
+      return circle(cx, cy, r, "empty") + (part > 0 ? circle(cx, cy, r * Math.sqrt(part), part < 1 ? "growing" : "admitted") : "");
     });
     const purse = path(`M${LEFT} ${TOP - 8}V${FLOOR - 8}q0 10 10 10H${RIGHT - 10}q10 0 10-10V${TOP - 8}`, "frame");
-    const said = `${Math.floor(tokens + 1e-9)} of ${capacity} tokens`;
+    const said = `${left} of ${capacity} tokens`;
     return [purse + coins.join("") + text(WIDTH / 2, 18, said) + text(WIDTH / 2, 138, "they come back one by one", "small"), said];
   },
 
@@ -53,7 +53,7 @@ const drawings = {
     // A drop falls while the last one that left leaks away.
     const falling = level > 0 ? 1 - (level % 1 || 1) : 0;
     const drop = level > 0 ? circle(WIDTH / 2, floor + 4 + falling * 22, 3.4, "admitted") : "";
-    const said = `${waiting} waiting, room for ${capacity}`;
+    const said = `${waiting} waiting, ${Math.ceil(level)} of ${capacity} full`;
     return [water + waits.join("") + bucket + drop + text(WIDTH / 2, 18, said) + text(WIDTH / 2, 146, "they leave evenly", "small"), said];
   },
 
@@ -77,13 +77,15 @@ const drawings = {
   // Every admitted request, on its way out of the window.
   log({ entries, limit, window }, now) {
     const at = (time) => RIGHT - ((RIGHT - LEFT) * (now - time)) / window;
+    // Those who came together are stacked, as high as there is room.
     const heights = new Map();
-    const marks = entries.map((time) => {
-      const x = Math.round(at(time) / 5) * 5;
-      const stacked = heights.get(x) ?? 0;
-      heights.set(x, stacked + 1);
-      return circle(at(time), FLOOR - 7 - Math.min(stacked, 9) * 8, 3.6, "admitted");
+    const stacked = entries.map((time) => {
+      const together = Math.floor(time / (window / 40));
+      heights.set(together, (heights.get(together) ?? -1) + 1);
+      return [at(time), heights.get(together)];
     });
+    const step = Math.min(8, (FLOOR - TOP - 6) / Math.max(1, ...heights.values()));
+    const marks = stacked.map(([x, height]) => circle(x, FLOOR - 6 - height * step, 3.6, "admitted"));
     const axis =
       box(LEFT, TOP - 6, RIGHT - LEFT, FLOOR - TOP + 6, "span") +
       line(LEFT, FLOOR, RIGHT, FLOOR, "frame") +
@@ -109,7 +111,8 @@ const drawings = {
     const numbers = counts.length > 9 ? [] : counts.map((count, nth) => text(LEFT + (nth + 0.5) * width, FLOOR + 12, count, "small"));
     const [begin, end] = [LEFT + (1 - share) * width, RIGHT - share * width];
     const slides = box(begin, TOP - 8, end - begin, FLOOR - TOP + 8, "span") + line(end, TOP - 8, end, FLOOR + 4, "cursor");
-    const bound = line(LEFT, FLOOR - height(limit), RIGHT, FLOOR - height(limit), "bound");
+    // Of several sub-windows the limit is for all together, and no line for each.
+    const bound = counts.length === 2 ? line(LEFT, FLOOR - height(limit), RIGHT, FLOOR - height(limit), "bound") : "";
     const said = `${used} of ${limit} by its estimate`;
     const oldest = text(WIDTH / 2, 144, `${Math.round(share * 100)}% of the oldest count`, "small");
     return [slides + bars.join("") + bound + line(LEFT, FLOOR, RIGHT, FLOOR, "frame") + numbers.join("") + oldest + text(WIDTH / 2, 18, said), said];

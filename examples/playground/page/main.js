@@ -10,18 +10,38 @@ const lanes = new Lanes(document.getElementById("lanes"));
 const timeline = new Timeline(document.getElementById("timeline"), document.getElementById("requests"));
 const news = new News(document.getElementById("news"));
 
+// Frames may come faster than they can be drawn: those that wait are told as one.
+let waiting = [];
+
+const together = (frames) => {
+  const last = frames.at(-1);
+  const said = (lane, word) => frames.findLast((frame) => frame.lanes[lane][word])?.lanes[lane][word];
+  return {
+    ...last,
+    requests: frames.flatMap(({ requests }) => requests),
+    lanes: last.lanes.map((shown, lane) => ({ ...shown, said: said(lane, "said"), answer: said(lane, "answer") })),
+  };
+};
+
+const show = () => {
+  const frame = together(waiting);
+  waiting = [];
+  controls.frame(frame);
+  lanes.frame(frame);
+  timeline.frame(frame);
+  news.frame(frame);
+};
+
 const connection = new Connection({
   scene(scene) {
+    waiting = [];
     controls.scene(scene);
     lanes.scene(scene);
     timeline.scene(scene);
     news.scene(scene);
   },
   frame(frame) {
-    controls.frame(frame);
-    lanes.frame(frame);
-    timeline.frame(frame);
-    news.frame(frame);
+    if (waiting.push(frame) === 1) requestAnimationFrame(() => waiting.length > 0 && show());
   },
   wrong: (wrong) => controls.wrong(wrong),
   state: (state, words) => controls.state(state, words),

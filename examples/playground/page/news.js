@@ -1,6 +1,7 @@
-// Tells whoever listens to the page what became of the requests, once no more are coming.
+// Tells whoever listens to the page what became of the requests, once no more are coming, or now and then while they do.
 
 const QUIET = 700;
+const SELDOM = 5000;
 const KINDS = ["admitted", "queued", "refused", "unchecked"];
 
 export class News {
@@ -19,8 +20,10 @@ export class News {
   frame(frame) {
     if (frame.requests.length === 0) return;
     for (const { lane, outcome } of frame.requests) this.came[lane][outcome] += 1;
+    this.since ??= performance.now();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#tell(), QUIET);
+    if (performance.now() - this.since > SELDOM) this.#tell();
+    else this.#timer = setTimeout(() => this.#tell(), QUIET);
   }
 
   #tell() {
@@ -33,6 +36,7 @@ export class News {
   }
 
   #forget() {
+    this.since = null;
     this.came = this.lanes.map(() => Object.fromEntries(KINDS.map((kind) => [kind, 0])));
   }
 }

@@ -1,26 +1,35 @@
 // The timeline that all lanes share: what came when, and what became of it; and the same as a table.
 
 import { seconds } from "./controls.js";
+import { Marks, palette, stroke } from "./marks.js";
 
 // How many windows are seen of what was, and of what is to come.
 const [BEFORE, AFTER] = [1.15, 0.3];
 const IN_TABLE = 30;
+// More moments than there are pixels.
+const MOST = 4000;
 const NARROW = 640;
 const MARGIN = 8;
 
 export class Timeline {
-  // A request came to every lane at once: what became of it in each.
-  #requests = [];
+  // Moments at which requests came: what became of them in each lane, by kind, and when those who queue leave.
+  #moments = [];
+  // The last requests, as rows of the table: a request comes to every lane at once.
+  #rows = [];
   #frame = null;
   #heard = 0;
   #dirty = true;
+  #colours = null;
 
   constructor(canvas, table) {
     this.canvas = canvas;
     this.table = table;
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     new ResizeObserver(() => (this.#dirty = true)).observe(canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (this.#dirty = true));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.#colours = null;
+      this.#dirty = true;
+    });
     table.addEventListener("toggle", () => this.#tabulate());
     requestAnimationFrame(() => this.#animate());
   }
@@ -28,7 +37,8 @@ export class Timeline {
   scene({ lanes, settings }) {
     this.lanes = lanes;
     this.window = settings.window * 1e6;
-    this.#requests = [];
+    this.#moments = [];
+    this.#rows = [];
     this.#frame = null;
     this.canvas.setAttribute("aria-label", "Nothing has come yet.");
     this.table.querySelector("thead").innerHTML =
@@ -41,15 +51,30 @@ export class Timeline {
     this.#heard = performance.now();
     this.#dirty = true;
     if (frame.requests.length === 0) return;
-    const oldest = frame.now - 2 * BEFORE * this.window;
+    for (const request of frame.requests) this.#add(request);
     for (let first = 0; first < frame.requests.length; first += this.lanes.length) {
-      this.#requests.push(frame.requests.slice(first, first + this.lanes.length));
+      this.#rows.push(frame.requests.slice(first, first + this.lanes.length));
     }
-    this.#requests = this.#requests.filter((request) => request.some(({ at, passes }) => Math.max(at, passes ?? 0) > oldest));
+    this.#rows = this.#rows.slice(-IN_TABLE);
+    const oldest = frame.now - BEFORE * this.window;
+    const gone = this.#moments.findIndex(({ until }) => until > oldest);
+    this.#moments.splice(0, Math.max(gone, this.#moments.length - MOST));
     this.#tabulate();
     const through = ({ admitted, queued, unchecked }) => admitted + queued + unchecked;
     const each = this.lanes.map(({ title }, lane) => `${title} ${through(frame.lanes[lane])}`);
     this.canvas.setAttribute("aria-label", `Let through so far: ${each.join(", ")}.`);
+  }
+
+  #add({ lane, at, outcome, passes }) {
+    let moment = this.#moments.at(-1);
+    if (moment?.at !== at) {
+      moment = { at, until: at, lanes: this.lanes.map(() => ({ kinds: new Map(), leaves: [] })) };
+      this.#moments.push(moment);
+    }
+    const { kinds, leaves } = moment.lanes[lane];
+    kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1);
+    if (passes > at) leaves.push(passes);
+    moment.until = Math.max(moment.until, passes ?? at);
   }
 
   #animate() {
@@ -72,14 +97,8 @@ export class Timeline {
       this.canvas.width = Math.round(width * scale);
       this.canvas.height = Math.round(height * scale);
     }
-    const style = getComputedStyle(this.canvas);
     const pen = this.canvas.getContext("2d");
-    const colour = (name) => {
-      // A canvas knows no light-dark(): an element has to work the colour out.
-      this.canvas.style.color = `var(--${name})`;
-      return style.color;
-    };
-    const colours = Object.fromEntries(["ink", "faint", "line", "admitted", "queued", "refused", "chief"].map((name) => [name, colour(name)]));
+    const colours = (this.#colours ??= palette(this.canvas));
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
     const labels = width < NARROW ? MARGIN : 128;
@@ -97,15 +116,15 @@ export class Timeline {
     pen.beginPath();
     pen.rect(labels, 0, width - labels, height);
     pen.clip();
-    const size = width < NARROW ? 0.65 : 1;
-    for (const at of this.#frame.planned) mark(pen, "planned", x(at), y(0), size, colours.faint);
-    const seen = this.#requests.flat().filter(({ at, passes }) => Math.max(at, passes ?? 0) > begin);
-    for (const { lane, at, passes } of seen) {
-      if (passes > at) leaves(pen, [x(at), x(passes)], y(lane + 1), passes <= now, size, colours);
+    const marks = new Marks(pen, width < NARROW ? 0.65 : 1, colours);
+    for (const at of this.#frame.planned) marks.put("planned", x(at), y(0), colours.faint);
+    for (const { at, lanes } of this.#moments) {
+      lanes.forEach(({ leaves }, lane) => {
+        for (const passes of leaves) marks.leave([x(at), x(passes)], y(lane + 1), passes <= now);
+      });
     }
-    for (const together of Map.groupBy(seen, ({ lane, at }) => `${lane} ${at}`).values()) {
-      const [{ lane, at }] = together;
-      marks(pen, together, x(at), y(lane + 1), size, colours);
+    for (const { at, lanes } of this.#moments) {
+      lanes.forEach(({ kinds }, lane) => marks.together(kinds, x(at), y(lane + 1)));
     }
     pen.restore();
   }
@@ -119,7 +138,8 @@ export class Timeline {
       pen.strokeStyle = colours.line;
       stroke(pen, [x(edge), 4], [x(edge), height - 20]);
       pen.fillStyle = colours.faint;
-      pen.fillText(seconds(edge, 0), Math.min(x(edge), width - 14), height - 6);
+      // What is the time now is said there.
+      if (Math.abs(x(edge) - x(now)) > 28) pen.fillText(seconds(edge, 0), Math.min(x(edge), width - 14), height - 6);
     }
     pen.strokeStyle = colours.chief;
     pen.lineWidth = 1.6;
@@ -138,74 +158,13 @@ export class Timeline {
     stroke(pen, [labels, y], [width - MARGIN, y]);
   }
 
-  // The same for those who would rather read.
+  // The same for those who would rather read, the last one first.
   #tabulate() {
     if (!this.table.open || !this.lanes) return;
-    const rows = this.#requests.slice(-IN_TABLE).reverse().map((request) => {
+    const rows = this.#rows.toReversed().map((request) => {
       const told = request.map(({ outcome, passes }) => `<td>${outcome}${outcome === "queued" ? `, leaves at ${seconds(passes)}` : ""}</td>`);
       return `<tr><th scope="row">${seconds(request[0].at, 3)}</th>${told.join("")}</tr>`;
     });
     this.table.querySelector("tbody").innerHTML = rows.join("");
-  }
-}
-
-function stroke(pen, from, to) {
-  pen.beginPath();
-  pen.moveTo(...from);
-  pen.lineTo(...to);
-  pen.stroke();
-}
-
-// From when it came to when it leaves, or will.
-function leaves(pen, [from, to], y, gone, size, colours) {
-  pen.strokeStyle = colours.queued;
-  pen.lineWidth = 1;
-  pen.setLineDash([2, 3]);
-  stroke(pen, [from, y], [to, y]);
-  pen.setLineDash([]);
-  mark(pen, gone ? "admitted" : "planned", to, y, size, gone ? colours.admitted : colours.faint);
-}
-
-// Those who came at once: a mark for each kind of them, and how many they are.
-function marks(pen, together, x, y, size, colours) {
-  const kinds = Map.groupBy(together, ({ outcome }) => outcome);
-  let row = y - (kinds.size - 1) * 6;
-  for (const [kind, { length }] of kinds) {
-    const colour = colours[kind] ?? colours.ink;
-    mark(pen, kind, x, row, size, colour);
-    if (length > 1) {
-      pen.font = "600 11px system-ui, sans-serif";
-      pen.textAlign = "left";
-      pen.fillText(length, x + 8, row + 4);
-    }
-    row += 12;
-  }
-}
-
-function mark(pen, kind, x, y, size, colour) {
-  const far = 4.2 * size;
-  pen.beginPath();
-  pen.lineWidth = 1.8 * size;
-  pen.fillStyle = pen.strokeStyle = colour;
-  switch (kind) {
-    case "refused":
-      pen.moveTo(x - far, y - far);
-      pen.lineTo(x + far, y + far);
-      pen.moveTo(x + far, y - far);
-      pen.lineTo(x - far, y + far);
-      return pen.stroke();
-    case "queued":
-      pen.moveTo(x, y - 1.2 * far);
-      pen.lineTo(x + 1.2 * far, y);
-      pen.lineTo(x, y + 1.2 * far);
-      pen.lineTo(x - 1.2 * far, y);
-      pen.closePath();
-      return pen.stroke();
-    case "planned":
-      pen.arc(x, y, far, 0, 7);
-      return pen.stroke();
-    default:
-      pen.arc(x, y, far, 0, 7);
-      return pen.fill();
   }
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use tokio::time::Instant;
 use tollgate::Micros;
 
-/// What a scene's time moves by, so that its address can name every moment of it.
+/// What a scene's time moves by, unless it is stopped at something that comes in between.
 pub(crate) const MILLISECOND: Micros = 1000;
 
 /// A scene whose page could not be told for longer than this goes on from where it was.

@@ -12,14 +12,14 @@ const MOST: usize = 100;
 /// A scene that is played again is not watched for longer than this.
 const END: Micros = 3_600_000_000;
 
-/// Presses by their times, as `0-burst_3200-edge`: milliseconds of the scene's time, which moves in these.
+/// Presses by their times, as `0-burst_3200-edge`: milliseconds of the scene's time, and parts of one where it was stopped there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Play(Vec<(Micros, Press)>);
 
 impl Play {
-    /// Adds what is pressed for now, unless there is too much already.
+    /// Adds what is pressed for now, unless there is too much already. What goes on can always be ended.
     pub(crate) fn add(&mut self, now: Micros, press: Press) -> bool {
-        let fits = self.0.len() < MOST && now <= END;
+        let fits = press == Press::Stop || (self.0.len() + 1 < MOST && now <= END);
         if fits {
             self.0.push((now, press));
         }
@@ -55,14 +55,30 @@ impl fmt::Display for Play {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (at, press)) in self.presses().enumerate() {
             let separator = if index == 0 { "" } else { "_" };
-            write!(f, "{separator}{}-{}", at / MILLISECOND, press.name())?;
+            write!(f, "{separator}{}-{}", Moment(at), press.name())?;
         }
         Ok(())
     }
 }
 
-/// A moment of a scene, in milliseconds, as an address spells it. There is none after the last.
-pub(super) fn moment(millis: &str) -> Option<Micros> {
+/// A moment of a scene as an address spells it: `3200`, or `333.333`.
+struct Moment(Micros);
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (millis, rest) = (self.0 / MILLISECOND, self.0 % MILLISECOND);
+        match rest {
+            0 => write!(f, "{millis}"),
+            rest => write!(f, "{millis}.{rest:03}"),
+        }
+    }
+}
+
+/// Reads a moment. There is none after the last.
+pub(super) fn moment(given: &str) -> Option<Micros> {
+    let (millis, rest) = given.split_once('.').unwrap_or((given, "0"));
     let millis: Micros = millis.parse().ok()?;
-    Some(millis.saturating_mul(MILLISECOND).min(END))
+    let rest = format!("{rest:0<3}");
+    let rest: Micros = rest.parse().ok().filter(|_| rest.len() == 3)?;
+    Some(millis.saturating_mul(MILLISECOND).saturating_add(rest).min(END))
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::{
     sync::{mpsc, watch},
+    task::yield_now,
     time::{MissedTickBehavior, interval},
 };
 use tollgate::{Invalid, ManualClock, Micros, Store};
@@ -24,8 +25,8 @@ const BETWEEN_FRAMES: Duration = Duration::from_millis(33);
 /// More than fit on a screen side by side.
 const MOST_PLANNED: usize = 400;
 
-/// More than fit on a timeline.
-const MOST_TOLD: usize = 5000;
+/// More than fit on a timeline, of whole requests: each comes to five lanes.
+const MOST_TOLD: usize = 5 * 1000;
 
 pub(crate) struct Scene<St> {
     settings: Settings,
@@ -77,9 +78,12 @@ impl<St: Store> Scene<St> {
     ) {
         let mut ticks = interval(BETWEEN_FRAMES);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        self.go_to(self.settings.at).await;
-        // Nobody has to see all that again, one by one.
-        self.requests.drain(..self.requests.len().saturating_sub(MOST_TOLD));
+        // It may take a while until it has come so far.
+        tokio::select! {
+            () = self.go_to(self.settings.at) => {}
+            () = frames.closed() => {}
+            _ = ending.changed() => return self.forget().await,
+        }
         let mut first = true;
         loop {
             tokio::select! {
@@ -97,6 +101,10 @@ impl<St: Store> Scene<St> {
                 break;
             }
         }
+        self.forget().await;
+    }
+
+    async fn forget(self) {
         for lane in self.lanes {
             lane.forget().await;
         }
@@ -140,13 +148,19 @@ impl<St: Store> Scene<St> {
             let now = next.max(self.clock.now());
             self.clock.set(now);
             self.see_off();
-            while let Some(press) = self.traffic.scripted(now) {
-                until = until.max(self.traffic.press(press, now, &self.settings));
-            }
             for _ in 0..self.traffic.due(now, &self.settings) {
                 for lane in &mut self.lanes {
                     self.requests.push(lane.send().await);
                 }
+                // Nobody sees all of it when an hour is played again at once.
+                if self.requests.len() == 2 * MOST_TOLD {
+                    self.requests.drain(..MOST_TOLD);
+                }
+                // Others want to play, too, and somebody may want this to end.
+                yield_now().await;
+            }
+            if let Some(press) = self.traffic.scripted(now) {
+                until = until.max(self.traffic.press(press, now, &self.settings));
             }
         }
         self.clock.set(until.max(self.clock.now()));

@@ -8,7 +8,7 @@ use tollgate::{
 };
 
 use super::{
-    pace::{MILLISECOND, Speed},
+    pace::Speed,
     play::{Play, moment},
 };
 
@@ -108,8 +108,9 @@ impl Settings {
         self.window_micros() / 100
     }
 
-    pub(crate) fn between_streamed(&self) -> Micros {
-        SECOND / Micros::from(self.rate) / MILLISECOND * MILLISECOND
+    /// When the stream's nth request comes, after it began.
+    pub(crate) fn streamed(&self, nth: Micros) -> Micros {
+        nth * SECOND / Micros::from(self.rate)
     }
 }
 
@@ -137,8 +138,7 @@ impl Fields<'_> {
     fn moment(&mut self, field: &'static str) -> Micros {
         let given = self.given.get(field).map_or("0", |given| given);
         moment(given).unwrap_or_else(|| {
-            self.wrong
-                .insert(field, "must be a whole number of milliseconds".into());
+            self.wrong.insert(field, "must be a number of milliseconds".into());
             0
         })
     }

@@ -7,7 +7,7 @@ use std::{
 
 use tollgate::Micros;
 
-use super::{pace::MILLISECOND, press::Press, settings::Settings};
+use super::{press::Press, settings::Settings};
 
 #[derive(Debug)]
 pub(crate) struct Traffic {
@@ -15,8 +15,17 @@ pub(crate) struct Traffic {
     script: VecDeque<(Micros, Press)>,
     /// How many come when.
     planned: BTreeMap<Micros, u32>,
-    /// When the stream's next comes, if there is a stream.
-    stream: Option<Micros>,
+    stream: Option<Stream>,
+}
+
+/// Requests that come evenly.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    began: Micros,
+    /// How many have come.
+    came: Micros,
+    /// When the next one comes.
+    next: Micros,
 }
 
 impl Traffic {
@@ -32,10 +41,11 @@ impl Traffic {
     pub(crate) fn next(&self) -> Option<Micros> {
         let script = self.script.front().map(|(at, _)| *at);
         let planned = self.planned.keys().next().copied();
-        [script, planned, self.stream].into_iter().flatten().min()
+        let streamed = self.stream.map(|stream| stream.next);
+        [script, planned, streamed].into_iter().flatten().min()
     }
 
-    /// The script's next press, if it was made by now.
+    /// The script's next press, if it was made by now: whoever pressed had seen all that came before.
     pub(crate) fn scripted(&mut self, now: Micros) -> Option<Press> {
         let (at, press) = *self.script.front()?;
         (at <= now).then(|| {
@@ -47,14 +57,15 @@ impl Traffic {
     /// How many requests come now.
     pub(crate) fn due(&mut self, now: Micros, settings: &Settings) -> u32 {
         let planned = self.planned.remove(&now).unwrap_or(0);
-        let streamed = match self.stream {
-            Some(at) if at == now => {
-                self.stream = Some(now + settings.between_streamed());
-                1
+        let streamed = self.stream.as_mut().filter(|stream| stream.next == now);
+        match streamed {
+            Some(stream) => {
+                stream.came += 1;
+                stream.next = stream.began + settings.streamed(stream.came);
+                planned + 1
             }
-            _ => 0,
-        };
-        planned + streamed
+            None => planned,
+        }
     }
 
     /// Plans what is pressed for, and says when there is something to see: a press for what is far off is not waited for.
@@ -62,7 +73,10 @@ impl Traffic {
         match press {
             Press::One => self.plan(now, 1),
             Press::Burst => self.plan(now, settings.burst),
-            Press::Stream => self.stream = Some(now),
+            Press::Stream => {
+                let (began, came, next) = (now, 0, now);
+                self.stream = Some(Stream { began, came, next });
+            }
             Press::Stop => self.stream = None,
             Press::Edge => return self.across_the_edge(now, settings),
         }
@@ -93,7 +107,7 @@ impl Traffic {
         let edge = (now + side).next_multiple_of(window);
         let limit = Micros::from(settings.limit);
         for begin in [edge - side, edge] {
-            (0..limit).for_each(|nth| self.plan(begin + nth * side / limit / MILLISECOND * MILLISECOND, 1));
+            (0..limit).for_each(|nth| self.plan(begin + nth * side / limit, 1));
         }
         now.max(edge - side - side / 2)
     }

@@ -15,11 +15,12 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 10] = files![
+const FILES: [(&str, &str); 11] = files![
     "index.html",
     "style.css",
     "icon.svg",
     "main.js",
+    "marks.js",
     "connection.js",
     "controls.js",
     "drawings.js",

@@ -12,7 +12,7 @@ use super::{
     wire::program,
 };
 use crate::{
-    algorithm::{Algorithm, FixedWindow, Rule, SlidingLog},
+    algorithm::{Algorithm, FixedWindow, SlidingLog},
     charge::Charge,
     decision::Decision,
     key::Key,

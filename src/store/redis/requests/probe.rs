@@ -13,7 +13,7 @@ use super::{
     queue::Request,
 };
 use crate::{
-    algorithm::{Algorithm, FixedWindow},
+    algorithm::FixedWindow,
     charge::Charge,
     key::Key,
     limit::Limit,

@@ -52,13 +52,9 @@ async fn tab_comes_to_everything_and_is_seen_there(browser: &Browser) {
     stage.open("?paused=yes").await;
     for expected in ORDER {
         browser.press([Key::Tab]).await;
-        let focused: String = stage
-            .read(
-                "(({ id, tagName, textContent }) => tagName === 'BODY' ? '' : id ? `#${id}` : textContent)
-                (document.activeElement)",
-            )
-            .await;
-        assert_eq!(focused, expected);
+        let focused = "(({ id, tagName, textContent }) => tagName === 'BODY' ? '' : id ? `#${id}` : textContent)
+            (document.activeElement)";
+        browser.until(&format!("{focused} === '{expected}'")).await;
         if !expected.is_empty() {
             let seen = "document.activeElement.matches(':focus-visible')
                 && parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2
@@ -123,7 +119,7 @@ async fn all_is_pressed_by_keys(browser: &Browser) {
     browser.value("document.getElementById('rate').select()").await;
     browser.press(['1']).await;
     browser.press(['b']).await;
-    assert_eq!(browser.value("document.getElementById('rate').value").await, "1");
+    browser.until("document.getElementById('rate').value === '1'").await;
     browser.value("document.getElementById('one').focus()").await;
     browser
         .until("document.getElementById('connection').dataset.state === 'live' && location.search.includes('rate=1')")

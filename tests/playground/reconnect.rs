@@ -96,14 +96,15 @@ async fn only_a_scene_that_is_over_is_lost(browser: &Browser) {
     browser.value(late).await;
     browser.value(states).await;
     browser.click("#one").await;
+    browser.until("'over' in window").await;
     browser.click("#restart").await;
-    browser
-        .until("document.getElementById('connection').dataset.state === 'live'")
-        .await;
+    browser.until("window.states?.length === 2").await;
     browser.value("over()").await;
     assert_eq!(stage.read::<Vec<String>>("states").await, ["connecting", "live"]);
 
+    browser.value("delete window.over").await;
     browser.click("#one").await;
+    browser.until("'over' in window").await;
     browser.value("over()").await;
     browser.until("states.length === 4").await;
     assert_eq!(stage.read::<Vec<String>>("states.slice(2)").await, ["lost", "live"]);

@@ -15,16 +15,23 @@ in_one_browser! {
     a_scene_has_room_for_a_hundred_presses,
 }
 
-/// Writes a value in place of the one that is there, and leaves the field.
+/// Writes a value in place of the one that is there, or none, and leaves the field. It returns when the page has it.
 async fn set(browser: &Browser, field: &str, value: &str) {
     browser
         .value(&format!("document.getElementById('{field}').select()"))
         .await;
     let input = browser.client.find(Locator::Id(field)).await.unwrap();
+    let keys = if value.is_empty() {
+        char::from(Key::Backspace).to_string()
+    } else {
+        value.to_owned()
+    };
     input
-        .send_keys(&format!("{value}{}", char::from(Key::Tab)))
+        .send_keys(&format!("{keys}{}", char::from(Key::Tab)))
         .await
         .unwrap();
+    let asked = format!("new URLSearchParams(location.search).get(document.getElementById('{field}').name) ?? ''");
+    browser.until(&format!("({asked}) === '{value}'")).await;
 }
 
 async fn is_told(stage: &Stage<'_>, words: &str, invalid: &[&str]) {
@@ -107,7 +114,7 @@ async fn what_is_set_starts_a_scene_anew_and_back_returns(browser: &Browser) {
     stage.click_to("#step", 20).await;
 
     // What is empty is as it would be for most.
-    set(browser, "capacity", &char::from(Key::Backspace).to_string()).await;
+    set(browser, "capacity", "").await;
     plays(&stage, "?paused=yes&limit=4&window=2&burst=5&at=0").await;
     for _ in 0..5 {
         browser.client.back().await.unwrap();

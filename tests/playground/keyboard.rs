@@ -14,7 +14,7 @@ in_one_browser! {
 }
 
 /// What Tab comes to, in this order.
-const ORDER: [&str; 30] = [
+const ORDER: [&str; 31] = [
     "Skip to the lanes",
     "Twenty in two seconds",
     "The same, slowly",
@@ -38,6 +38,7 @@ const ORDER: [&str; 30] = [
     "#rate",
     "#restart",
     "#share",
+    "#keys",
     "Its last answer",
     "Its last answer",
     "Its last answer",

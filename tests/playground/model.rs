@@ -41,13 +41,12 @@ const LANES: [(&str, Admits); 5] = [
 ];
 
 impl Terms {
-    /// As many as the limit in the tenth of a window before its first edge, and as many in the tenth after it, each at a
-    /// whole millisecond.
+    /// As many as the limit in the tenth of a window before its first edge, and as many in the tenth after it.
     pub(crate) fn across_the_edge(&self) -> Vec<u64> {
         let tenth = self.window / 10;
         let sides = [self.window - tenth, self.window].into_iter();
         sides
-            .flat_map(|begin| (0..self.limit).map(move |nth| begin + nth * tenth / self.limit / 1000 * 1000))
+            .flat_map(|begin| (0..self.limit).map(move |nth| begin + nth * tenth / self.limit))
             .collect()
     }
 

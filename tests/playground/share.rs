@@ -12,6 +12,7 @@ use crate::{
 in_one_browser! {
     a_scene_that_was_played_by_hand_is_the_same_in_another_window,
     the_link_is_copied,
+    what_comes_as_somebody_presses_comes_before_it,
 }
 
 async fn a_scene_that_was_played_by_hand_is_the_same_in_another_window(browser: &Browser) {
@@ -69,6 +70,30 @@ async fn a_scene_that_was_played_by_hand_is_the_same_in_another_window(browser: 
         assert_eq!(stage.lanes().await, seen);
         stage.leave().await;
     }
+}
+
+/// Whoever presses has seen what came at that moment, and so it comes first when the scene is played again.
+async fn what_comes_as_somebody_presses_comes_before_it(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
+    stage.open("?paused=yes").await;
+    browser.click("#stream").await;
+    stage.lanes_after(1).await;
+    for at in [500, 1000] {
+        stage.click_to("#next", at).await;
+    }
+    stage.lanes_after(3).await;
+    browser.click("#stream").await;
+    browser
+        .until("location.search.endsWith('play=0-stream_1000-stop')")
+        .await;
+    stage.click_to("#step", 1100).await;
+    let (seen, table) = (stage.lanes_after(3).await, stage.table().await);
+    stage.open(&stage.search().await).await;
+    assert_eq!((stage.lanes_after(3).await, stage.table().await), (seen, table));
+
+    stage.open("?paused=yes&play=0-stream_0-stop_0-stream").await;
+    stage.lanes_after(2).await;
+    stage.leave().await;
 }
 
 async fn the_link_is_copied(browser: &Browser) {

@@ -3,6 +3,7 @@
 use fantoccini::Locator;
 
 use crate::{
+    model::Terms,
     program::Place,
     stage::{Stage, in_one_browser},
     support::browser::Browser,
@@ -13,6 +14,7 @@ in_one_browser! {
     memory_fades_as_each_algorithm_has_it,
     next_goes_to_what_comes_next_and_no_further,
     a_stream_comes_at_its_rate_until_it_is_stopped,
+    a_stream_is_as_exact_as_the_limit,
     pause_stops_the_time_and_speed_is_in_the_address,
 }
 
@@ -147,6 +149,35 @@ async fn a_stream_comes_at_its_rate_until_it_is_stopped(browser: &Browser) {
     }
     stage.lanes_after(5).await;
     assert_eq!(stage.search().await, "?paused=yes&rate=8&at=800&play=0-stream_500-stop");
+    stage.leave().await;
+}
+
+/// Three a second are three a second, and nobody who comes as often as he may is refused for a part of a millisecond.
+async fn a_stream_is_as_exact_as_the_limit(browser: &Browser) {
+    let stage = Stage::new(browser, Place::Memory);
+    let terms = Terms {
+        limit: 3,
+        window: 1_000_000,
+        capacity: 3,
+        buckets: 1,
+    };
+    stage
+        .open("?limit=3&window=1&rate=3&paused=yes&at=20000&play=0-stream")
+        .await;
+    let times: Vec<u64> = (0..=60).map(|nth| nth * 1_000_000 / 3).collect();
+    let seen = stage.lanes_after(61).await;
+    assert_eq!(seen, terms.seen(&times, 20_000_000));
+    assert_eq!(seen[3].admitted, 61);
+    // The scene stands where a request comes, be it between two milliseconds, and can be opened there.
+    browser.click("#next").await;
+    stage.lanes_after(62).await;
+    browser.until("location.search.includes('at=20333.333&')").await;
+    browser.click("#one").await;
+    let seen = stage.lanes_after(63).await;
+    let search = stage.search().await;
+    assert!(search.ends_with("play=0-stream_20333.333-one"), "{search}");
+    stage.open(&search).await;
+    assert_eq!(stage.lanes_after(63).await, seen);
     stage.leave().await;
 }
 

@@ -10,8 +10,10 @@ const lanes = new Lanes(document.getElementById("lanes"));
 const timeline = new Timeline(document.getElementById("timeline"), document.getElementById("requests"));
 const news = new News(document.getElementById("news"));
 
-// Frames may come faster than they can be drawn: those that wait are told as one.
+// Frames may come faster than they can be drawn: those that wait are told as one, and drawing takes half of the time at most,
+// so that whoever presses is heard.
 let waiting = [];
+let took = 0;
 
 const together = (frames) => {
   const last = frames.at(-1);
@@ -24,12 +26,15 @@ const together = (frames) => {
 };
 
 const show = () => {
+  if (waiting.length === 0) return;
+  const begun = performance.now();
   const frame = together(waiting);
   waiting = [];
   controls.frame(frame);
   lanes.frame(frame);
   timeline.frame(frame);
   news.frame(frame);
+  took = performance.now() - begun;
 };
 
 const connection = new Connection({
@@ -41,7 +46,7 @@ const connection = new Connection({
     news.scene(scene);
   },
   frame(frame) {
-    if (waiting.push(frame) === 1) requestAnimationFrame(() => waiting.length > 0 && show());
+    if (waiting.push(frame) === 1) setTimeout(() => requestAnimationFrame(show), took);
   },
   wrong: (wrong) => controls.wrong(wrong),
   state: (state, words) => controls.state(state, words),

@@ -48,7 +48,7 @@ export class Marks {
   leave([from, to], y, gone) {
     if (!this.#isNew("leaves", to, y)) return;
     this.pen.strokeStyle = this.colours.queued;
-    this.pen.lineWidth = 0.6;
+    this.pen.lineWidth = 0.4;
     stroke(this.pen, [from, y], [to, y + BELOW]);
     this.#shape(gone ? "admitted" : "planned", to, y + BELOW, gone ? this.colours.admitted : this.colours.faint);
   }

@@ -9,6 +9,8 @@ const IN_TABLE = 30;
 // More moments than there are pixels.
 const MOST = 4000;
 const NARROW = 640;
+// Milliseconds that a drawing may take to be made again for every picture.
+const QUICK = 5;
 const MARGIN = 8;
 
 export class Timeline {
@@ -20,6 +22,7 @@ export class Timeline {
   #heard = 0;
   #dirty = true;
   #colours = null;
+  #took = 0;
 
   constructor(canvas, table) {
     this.canvas = canvas;
@@ -77,9 +80,14 @@ export class Timeline {
     moment.until = Math.max(moment.until, passes ?? at);
   }
 
+  // A device that is slow to draw does so when there is something new.
   #animate() {
+    const begun = performance.now();
     const moves = this.#frame && !this.#frame.paused && !this.reduced.matches;
-    if (this.#frame && (this.#dirty || moves)) this.#draw(moves);
+    if (this.#frame && (this.#dirty || (moves && this.#took < QUICK))) {
+      this.#draw(moves);
+      this.#took = performance.now() - begun;
+    }
     requestAnimationFrame(() => this.#animate());
   }
 

@@ -129,6 +129,9 @@ impl<St: Store> Scene<St> {
     }
 
     async fn press(&mut self, press: Press) {
+        if press == Press::Stop && !self.traffic.is_streaming() {
+            return;
+        }
         let now = self.clock.now();
         self.full = !self.play.add(now, press);
         if !self.full {

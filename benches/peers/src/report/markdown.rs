@@ -76,7 +76,7 @@ impl Page<'_> {
 
     fn growth(&mut self, growth: &Growth, rows: &[(usize, [String; 4])]) {
         self.line(&format!("\n{}\n", growth.why));
-        self.line(&format!("| {} | a decision | against the smallest |", growth.name));
+        self.line(&format!("| {} | takes | against the smallest |", growth.name));
         self.line("| ---: | ---: | ---: |");
         for (size, [_, ours, _, ratio]) in rows {
             self.line(&format!("| {size} | {ours} | {ratio} |"));

@@ -33,7 +33,6 @@ pub(crate) enum Drawing {
         share: f64,
         used: u64,
         limit: u32,
-        ends: Micros,
     },
 }
 
@@ -111,7 +110,6 @@ impl Sight<'_> {
             share: (width - elapsed) as f64 / width as f64,
             used,
             limit: self.settings.limit,
-            ends: (newest + 1) * width,
         }
     }
 }

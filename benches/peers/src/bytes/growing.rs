@@ -56,7 +56,7 @@ fn full_counter(bench: &Bench, limit: u32, buckets: u32) -> f64 {
     bytes(bench, &limit, (0..buckets).map(|_| (each, MINUTE / buckets)))
 }
 
-/// Takes costs, each some time after the one before, on a clock that is only as precise as the real one.
+/// What a key takes once these costs are charged, on a named clock that moves on by so much after each.
 fn bytes(bench: &Bench, limit: &Limit, costs: impl Iterator<Item = (u32, Duration)>) -> f64 {
     let server = RedisServer::start();
     let clock = ManualClock::at(1_700_000_040_000_000);

@@ -75,7 +75,8 @@ impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcAnswers {
     }
 
     fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
-        self.headers.write_admission(decision, true, response);
+        let headers = response.headers_mut();
+        self.headers.write(decision, is_limited(headers), headers);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The headers that tell clients how much is left.
 
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header::Entry};
+use http::{HeaderMap, HeaderName, HeaderValue, header::Entry};
 
-use super::{Rejection, ResetUnit, fields, grpc};
+use super::{Rejection, ResetUnit, fields};
 use crate::{
     decision::Decision,
     digits::{self, Digits},
@@ -52,15 +52,6 @@ impl Default for Headers {
 }
 
 impl Headers {
-    /// Tells an admitted request what is left. Where an inner layer has refused it, that one has spoken.
-    pub(super) fn write_admission<C>(&self, decision: &Decision, is_grpc: bool, response: &mut Response<C>) {
-        let refused = match is_grpc {
-            true => grpc::is_limited(response.headers()),
-            false => response.status() == StatusCode::TOO_MANY_REQUESTS,
-        };
-        self.write(decision, refused, response.headers_mut());
-    }
-
     /// Where it was not a limit that refused, there is nothing to tell of limits.
     pub(super) fn write_refusal(&self, why: &Rejection, headers: &mut HeaderMap) {
         if let Rejection::Limited(decision) = why {
@@ -68,7 +59,8 @@ impl Headers {
         }
     }
 
-    fn write(&self, decision: &Decision, refused: bool, headers: &mut HeaderMap) {
+    /// Tells what is left. Where an inner layer has refused the request, that one has spoken.
+    pub(super) fn write(&self, decision: &Decision, refused: bool, headers: &mut HeaderMap) {
         if let Some(names) = self.names.all() {
             write_tightest(names, self.reset, decision, refused, headers);
         }

@@ -128,7 +128,11 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpAnswers 
     }
 
     fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
-        self.headers.write_admission(decision, is_grpc, response);
+        let refused = match is_grpc {
+            true => grpc::is_limited(response.headers()),
+            false => response.status() == StatusCode::TOO_MANY_REQUESTS,
+        };
+        self.headers.write(decision, refused, response.headers_mut());
     }
 }
 

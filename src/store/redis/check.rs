@@ -93,7 +93,7 @@ async fn ask(
     charge: &Charge,
     operation: Operation,
 ) -> Result<Decision, StoreError> {
-    let (request, answer) = Request::new(operation, Instant::now() + PATIENCE, false);
+    let (request, answer) = Request::new(operation, Instant::now() + PATIENCE);
     let batch = Batch::new(vec![request], server.address(), PATIENCE);
     journey::send(shared, shared.slot(charge), batch).await;
     match answer.await.expect("who is in a batch is answered") {

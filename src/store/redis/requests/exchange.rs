@@ -5,7 +5,7 @@ use std::sync::Arc;
 use deadpool_redis::redis::{Cmd, RedisError, Value};
 use tokio::time::Instant;
 
-use super::{batch::Batch, probe, queue::Request, remedy::Remedy};
+use super::{batch::Batch, queue::Request, remedy::Remedy};
 use crate::{
     measure,
     operation::Operation,
@@ -128,7 +128,6 @@ fn learn(shared: &Arc<Shared>, server: &Arc<Server>, line: &Line, error: &RedisE
 /// A call to this Redis has failed, and others would.
 fn failed(shared: &Arc<Shared>, server: &Arc<Server>, error: &StoreError) {
     server.breaker.failed(error);
-    probe::server(shared, server);
     // Another may have its keys by now.
     if let Servers::Cluster(cluster) = &shared.servers {
         cluster.refresh();

@@ -31,16 +31,18 @@ pub(crate) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
     // Whom this batch has been referred to, and nobody else.
     let mut referred: Option<Arc<Server>> = None;
     loop {
-        let told = match referred.take() {
-            Some(server) => exchange::ask(shared, &server, Told::ToAsk, &mut batch).await,
-            None => {
-                let Some(server) = owner(shared, slot, &mut batch).await else {
-                    return;
-                };
-                exchange::ask(shared, &server, Told::Nothing, &mut batch).await
-            }
+        let (server, told) = match referred.take() {
+            Some(server) => (server, Told::ToAsk),
+            None => match owner(shared, slot, &mut batch).await {
+                Some(server) => (server, Told::Nothing),
+                None => return,
+            },
         };
-        let Err(refused) = told else { return };
+        let asked = exchange::ask(shared, &server, told, &mut batch).await;
+        let Err(refused) = asked else {
+            // It may be the call that was one failure too many.
+            return probe::server(shared, &server);
+        };
         match (refused.remedy(), &shared.servers) {
             (Remedy::Moved(to), Servers::Cluster(cluster)) if hops < HOPS => {
                 hops += 1;
@@ -66,7 +68,10 @@ pub(crate) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
                 logged_in = true;
                 refused.line.retire();
             }
-            _ => return refused.fail(shared, &mut batch),
+            _ => {
+                refused.fail(shared, &mut batch);
+                return probe::server(shared, &server);
+            }
         }
     }
 }

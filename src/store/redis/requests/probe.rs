@@ -92,11 +92,8 @@ async fn answers(shared: &Arc<Shared>, server: &Arc<Server>) -> bool {
     if server.line().await.is_err() {
         return false;
     }
-    let (request, answer) = Request::new(
-        Operation::Acquire(charge(&limit, &name).into()),
-        Instant::now() + shared.deadline,
-        false,
-    );
+    let charged = Operation::Acquire(charge(&limit, &name).into());
+    let (request, answer) = Request::new(charged, Instant::now() + shared.deadline);
     let mut batch = Batch::new(vec![request], server.address(), shared.deadline);
     if let Err(refused) = exchange::ask(shared, server, Told::Nothing, &mut batch).await {
         let speaks_of_all = refused.remedy().speaks_of_all();

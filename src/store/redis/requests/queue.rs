@@ -36,15 +36,21 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn new(operation: Operation, until: Instant, is_part: bool) -> (Self, oneshot::Receiver<Answer>) {
+    pub(crate) fn new(operation: Operation, until: Instant) -> (Self, oneshot::Receiver<Answer>) {
         let (answer, awaited) = oneshot::channel();
         let request = Self {
             operation,
             until,
-            is_part,
+            is_part: false,
             answer: Some(answer),
         };
         (request, awaited)
+    }
+
+    pub(crate) fn part(operation: Operation, until: Instant) -> (Self, oneshot::Receiver<Answer>) {
+        let (request, awaited) = Self::new(operation, until);
+        let is_part = true;
+        (Self { is_part, ..request }, awaited)
     }
 
     /// Answers, unless that has been done. Whoever asked may have left.

@@ -4,22 +4,36 @@
 //! finds nothing to send ends, and the next request starts another: no task outlives its work, so a store outlives any
 //! runtime that it is used on.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::sync::Arc;
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
+use tokio::time::Instant;
 
 use super::{
+    awaited::{Awaited, Led},
     batch::Batch,
     journey,
     queue::{Request, Turn},
 };
-use crate::store::redis::{Shared, error::StoreError, servers::Slot};
+use crate::{
+    operation::Operation,
+    store::redis::{Shared, error::StoreError, servers::Slot},
+};
 
-/// A call that whoever asked sees to.
-pub(crate) type Led = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Sends an operation whose keys are all in one slot.
+pub(crate) fn submit(shared: &Arc<Shared>, slot: Slot, operation: Operation, until: Instant) -> Awaited {
+    let (request, answer) = Request::new(operation, until);
+    Awaited::new(shared, push(shared, slot, request), answer)
+}
+
+/// The same for those of a request's tiers that are in one slot, if others are not.
+pub(crate) fn submit_part(shared: &Arc<Shared>, slot: Slot, operation: Operation, until: Instant) -> Awaited {
+    let (request, answer) = Request::part(operation, until);
+    Awaited::new(shared, push(shared, slot, request), answer)
+}
 
 /// Sees to it that a request is sent, by a task or by whoever asked.
-pub(crate) fn submit(shared: &Arc<Shared>, slot: Slot, request: Request) -> Option<Led> {
+fn push(shared: &Arc<Shared>, slot: Slot, request: Request) -> Option<Led> {
     match shared.queues.of(slot).push(request, shared.lanes) {
         Turn::Lead(request) => {
             let leader = Leader(Arc::clone(shared), slot);

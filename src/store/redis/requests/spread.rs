@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{future::RedisDecision, queue::Answer};
+use super::{awaited::Awaited, queue::Answer, send};
 use crate::{
     charge::{Charge, Charges},
     decision::{Decision, Tier},
@@ -27,9 +27,16 @@ struct Part<T> {
     about: T,
 }
 
+/// Sends an operation, slot by slot.
+pub(crate) fn submit(shared: &Arc<Shared>, operation: Operation, until: Instant) -> Awaited {
+    let (sender, answer) = oneshot::channel();
+    let applied = apply(Arc::clone(shared), operation, until, sender);
+    Awaited::new(shared, Some(Box::pin(applied)), answer)
+}
+
 /// Does what an operation says, slot by slot, and answers. It is seen through though nobody waits for the answer any
 /// more: what has been taken may have to be given back.
-pub(crate) async fn apply(shared: Arc<Shared>, operation: Operation, until: Instant, answer: oneshot::Sender<Answer>) {
+async fn apply(shared: Arc<Shared>, operation: Operation, until: Instant, answer: oneshot::Sender<Answer>) {
     let sent = Instant::now();
     let acquires = matches!(operation, Operation::Acquire(_));
     let mut said = ask(&shared, split(&shared, operation), until).await;
@@ -70,7 +77,7 @@ impl<T> Part<T> {
 async fn ask(shared: &Arc<Shared>, parts: Vec<Part<Operation>>, until: Instant) -> Vec<Part<Answer>> {
     let decide = |part: Part<Operation>| {
         let slot = part.slot;
-        part.map(|operation| RedisDecision::part(Arc::clone(shared), operation, slot, until))
+        part.map(|operation| send::submit_part(shared, slot, operation, until))
     };
     let mut asked: Vec<_> = parts.into_iter().map(decide).collect();
     let mut answers: Vec<Option<Answer>> = asked.iter().map(|_| None).collect();

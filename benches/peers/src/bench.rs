@@ -13,7 +13,14 @@ use std::{
 
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::{figure::Pair, picks::Picks};
+use crate::picks::Picks;
+
+/// What was measured of two sides.
+#[derive(Clone, Copy)]
+pub struct Pair {
+    pub ours: f64,
+    pub other: f64,
+}
 
 /// How long and how often to measure, and the runtime that both sides run on.
 pub struct Bench {

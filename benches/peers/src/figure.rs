@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Pair};
 
 /// Figures and growths that are measured alike.
 pub struct Group {
@@ -73,12 +73,6 @@ impl Growth {
     pub fn row_name(&self, size: usize) -> String {
         format!("{}_{size}", self.name)
     }
-}
-
-#[derive(Clone, Copy)]
-pub struct Pair {
-    pub ours: f64,
-    pub other: f64,
 }
 
 /// What a ratio, ours / other, has to be.

@@ -16,6 +16,7 @@ mod redis;
 mod report;
 mod server;
 mod sibling;
+mod tier;
 mod watched;
 mod wrk;
 

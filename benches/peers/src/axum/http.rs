@@ -7,7 +7,12 @@ use tokio::net::TcpListener;
 use tollgate::{Header, HttpAnswers, RateLimitLayer};
 
 use super::axum_limit;
-use crate::{bench::Bench, figure::Pair, redis::never_refuses, server::RedisServer, wrk::load};
+use crate::{
+    bench::{Bench, Pair},
+    server::RedisServer,
+    tier::never_refuses,
+    wrk::load,
+};
 
 pub fn against_axum_limit(bench: &Bench) -> Pair {
     ours_against("axum-limit", bench)

@@ -17,10 +17,7 @@ use tollgate::{ClientIp, HttpAnswers, MemoryStore, Quota, RateLimitLayer, RuleSe
 use tower::{Service, ServiceExt};
 use tower_governor::{GovernorLayer, governor::GovernorConfigBuilder};
 
-use crate::{
-    bench::{Bench, median},
-    figure::Pair,
-};
+use crate::bench::{Bench, Pair, median};
 
 /// How many requests are timed together.
 const AT_ONCE: u32 = 1000;

@@ -9,8 +9,8 @@ use tollgate::{
 };
 
 use crate::{
-    bench::Bench,
-    figure::{Figure, Group, Pair},
+    bench::{Bench, Pair},
+    figure::{Figure, Group},
     picks::Picks,
     server::RedisServer,
 };

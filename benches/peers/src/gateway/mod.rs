@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use self::process::Process;
 use crate::{
-    bench::Bench,
-    figure::{Figure, Group, Pair},
+    bench::{Bench, Pair},
+    figure::{Figure, Group},
     server::RedisServer,
     wrk::load,
 };

@@ -11,7 +11,7 @@ use tollgate::{
 };
 
 use super::SUB_WINDOWED;
-use crate::{bench::Bench, picks::Picks, redis::never_refuses};
+use crate::{bench::Bench, picks::Picks, tier::never_refuses};
 
 /// How many decisions are made between two looks at the clock.
 const AT_ONCE: u32 = 256;

@@ -13,8 +13,9 @@ use tollgate::{ManualClock, Quota, SlidingCounter, SlidingLog};
 use super::SUB_WINDOWED;
 use crate::{
     bench::Bench,
-    redis::{self, Ours, Tier},
+    redis::Ours,
     server::RedisServer,
+    tier::{self, Tier},
 };
 
 const TASKS: usize = 64;
@@ -22,7 +23,7 @@ const TASKS: usize = 64;
 const USERS: usize = 8;
 
 pub fn tiers(bench: &Bench, sizes: &[usize]) -> Vec<f64> {
-    by_the_clock(bench, sizes, redis::tiers)
+    by_the_clock(bench, sizes, tier::tiers)
 }
 
 pub fn sub_windows(bench: &Bench, sizes: &[usize]) -> Vec<f64> {

@@ -3,7 +3,8 @@
 use std::{path::Path, process::Command};
 
 use crate::{
-    figure::{Figure, Group, Pair},
+    bench::Pair,
+    figure::{Figure, Group},
     sibling::sibling,
 };
 

@@ -3,8 +3,7 @@
 use std::process::Command;
 
 use crate::{
-    bench::{Bench, median},
-    figure::Pair,
+    bench::{Bench, Pair, median},
     sibling::sibling,
 };
 

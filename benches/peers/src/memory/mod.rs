@@ -10,9 +10,9 @@ use tollgate::{Key, Limit, MemoryStore};
 
 use self::decisions::{all_of, decisions_a_second};
 use crate::{
-    bench::Bench,
-    figure::{Figure, Group, Pair},
-    redis::never_refuses,
+    bench::{Bench, Pair},
+    figure::{Figure, Group},
+    tier::never_refuses,
 };
 
 const RATE: &str = "dec/s";

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadpool_redis::{Config, Pool, Runtime, redis::Script};
 
-use crate::{redis::Tier, server::RedisServer};
+use crate::{server::RedisServer, tier::Tier};
 
 /// Enough that nobody queues for long. Fewer or more make it no faster here.
 const CONNECTIONS: usize = 16;

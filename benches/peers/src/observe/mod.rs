@@ -3,8 +3,8 @@
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    bench::Bench,
-    figure::{Figure, Group, Pair},
+    bench::{Bench, Pair},
+    figure::{Figure, Group},
     instructions,
     sibling::sibling,
 };

@@ -8,11 +8,8 @@ use std::{
 use tokio::{runtime::Runtime, task::JoinSet};
 use tollgate::redis::{Client, Cmd, aio::MultiplexedConnection, cmd};
 
-use super::{
-    arguments::{PROGRAM, acquire_each, values},
-    tier::Tier,
-};
-use crate::{picks::Picks, server::RedisServer};
+use super::arguments::{PROGRAM, acquire_each, values};
+use crate::{picks::Picks, server::RedisServer, tier::Tier};
 
 /// How many requests travel in one call.
 const BATCH: usize = 64;

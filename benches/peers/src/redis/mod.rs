@@ -3,21 +3,15 @@
 mod arguments;
 mod by_hand;
 mod ours;
-mod tier;
 
-use self::{
-    by_hand::ByHand,
-    tier::{hot_key, one_an_hour, one_tier, three_tiers},
-};
-pub use self::{
-    ours::Ours,
-    tier::{Tier, never_refuses, tiers},
-};
+use self::by_hand::ByHand;
+pub use self::ours::Ours;
 use crate::{
-    bench::Bench,
-    figure::{Figure, Group, Pair},
+    bench::{Bench, Pair},
+    figure::{Figure, Group},
     naive::Naive,
     server::RedisServer,
+    tier::{Tier, hot_key, one_an_hour, one_tier, three_tiers},
 };
 
 const RATE: &str = "req/s";

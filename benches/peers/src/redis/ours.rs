@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tollgate::{Charge, Charges, Key, Limit, Operation, RedisStore, Store};
 
-use super::tier::Tier;
+use crate::tier::Tier;
 
 #[derive(Clone)]
 pub struct Ours {

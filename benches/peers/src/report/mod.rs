@@ -7,7 +7,10 @@ mod row;
 use std::{fs, io::Write, path::Path, time::Instant};
 
 pub use self::row::Row;
-use crate::figure::{Figure, Group, Growth, Pair};
+use crate::{
+    bench::Pair,
+    figure::{Figure, Group, Growth},
+};
 
 pub struct Report {
     rows: Vec<Row>,

@@ -105,6 +105,10 @@ mod time;
 mod verdict;
 mod waiting;
 
+/// redis-rs, in the version whose types [`RedisStoreBuilder::connection_info`] takes.
+#[cfg(feature = "redis")]
+pub use deadpool_redis::redis;
+
 #[cfg(feature = "rules")]
 pub use self::rules::{Problem, RuleSet, RulesError};
 #[cfg(feature = "redis")]
@@ -134,9 +138,6 @@ pub use self::{
 };
 #[cfg(feature = "axum")]
 pub use self::{extract::Route, policy::Sent};
-/// redis-rs, in the version whose types [`RedisStoreBuilder::connection_info`] takes.
-#[cfg(feature = "redis")]
-pub use deadpool_redis::redis;
 
 /// The README's examples run too.
 #[cfg(doctest)]

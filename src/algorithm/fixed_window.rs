@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use super::{Algorithm, Mark, Rule, bounded_surplus, remaining, sealed::Sealed};
+use super::{
+    Algorithm, Mark, Rule,
+    counting::{bounded_surplus, remaining},
+    sealed::Sealed,
+};
 use crate::{
     quota::{Cost, Quota},
     time::Micros,

@@ -4,7 +4,11 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use super::{Algorithm, Mark, Rule, bounded_surplus, remaining, sealed::Sealed};
+use super::{
+    Algorithm, Mark, Rule,
+    counting::{bounded_surplus, remaining},
+    sealed::Sealed,
+};
 use crate::{
     invalid::{self, Invalid},
     quota::{Cost, Quota, at_least_one},

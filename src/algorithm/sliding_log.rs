@@ -2,7 +2,11 @@
 
 use std::{collections::VecDeque, fmt};
 
-use super::{Algorithm, Mark, Rule, bounded_surplus, remaining, sealed::Sealed};
+use super::{
+    Algorithm, Mark, Rule,
+    counting::{bounded_surplus, remaining},
+    sealed::Sealed,
+};
 use crate::{
     invalid::{self, Invalid},
     quota::{Cost, Quota},

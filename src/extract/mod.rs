@@ -40,6 +40,7 @@
 mod closure;
 mod cost;
 mod error;
+mod extractor;
 mod global;
 mod http;
 mod matcher;
@@ -55,6 +56,7 @@ pub use self::{
     closure::IntoKey,
     cost::{CostExtractor, IntoCost},
     error::KeyError,
+    extractor::KeyExtractor,
     global::Global,
     http::{
         ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, QueryParam, Unaddressed, Within,
@@ -62,22 +64,3 @@ pub use self::{
     matcher::Matcher,
     or::Or,
 };
-use crate::key::Key;
-
-/// Names whom a request is counted for.
-///
-/// `Ok(None)` exempts the request from this tier; the others still apply. An error refuses it: see [`KeyError`].
-///
-/// Implement it for a type of your own where a closure will not do. What clients send belongs into [`Key::named`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say whom a `{Req}` is counted for",
-    label = "not a key for `{Req}`",
-    note = "use `Global`, `Header::new(\"x-user-id\")`, `ClientIp::peer()`, a tuple of such keys, or a closure like \
-            `|request: &Request| Some(Key::named(\"user\", id))`",
-    note = "a closure has to name the type of its request, and returns a `Key`, an `Option<Key>` or a \
-            `Result<Option<Key>, KeyError>`"
-)]
-pub trait KeyExtractor<Req> {
-    /// Whom the request is counted for.
-    fn extract(&self, request: &Req) -> Result<Option<Key>, KeyError>;
-}

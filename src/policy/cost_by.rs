@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Bill, Policy};
+use super::{Bill, Policy, sealed::Sealed};
 use crate::{extract::CostExtractor, quota};
 
 /// Charges a tier what a request costs.
@@ -19,6 +19,8 @@ impl<C> CostBy<C> {
         Self { tier, cost }
     }
 }
+
+impl<C> Sealed for CostBy<C> {}
 
 impl<Req, Res, C: CostExtractor<Req>> Policy<Req, Res> for CostBy<C> {
     fn bill(&self, request: &Req, bill: &mut Bill) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Bill, Correction, Policy};
+use super::{Bill, Correction, Policy, sealed::Sealed};
 use crate::extract::IntoCost;
 
 /// Gives a tier's charge back if the response says so.
@@ -19,6 +19,8 @@ impl<F> RefundIf<F> {
         Self { tier, refund }
     }
 }
+
+impl<F> Sealed for RefundIf<F> {}
 
 impl<Req, Res, F: Fn(&Res) -> bool> Policy<Req, Res> for RefundIf<F> {
     fn bill(&self, _: &Req, bill: &mut Bill) {
@@ -46,6 +48,8 @@ impl<F> Settle<F> {
         Self { tier, cost }
     }
 }
+
+impl<F> Sealed for Settle<F> {}
 
 impl<Req, Res, F, C> Policy<Req, Res> for Settle<F>
 where

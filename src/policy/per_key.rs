@@ -1,6 +1,6 @@
 //! A tier: a limit, counted by a key.
 
-use super::{Bill, Policy};
+use super::{Bill, Policy, sealed::Sealed};
 use crate::{charge::Charge, extract::KeyExtractor, limit::Limit};
 
 /// Adds a charge of 1 under a limit, to the key of the request.
@@ -16,6 +16,8 @@ impl<K> PerKey<K> {
         Self { limit, key }
     }
 }
+
+impl<K> Sealed for PerKey<K> {}
 
 impl<Req, Res, K: KeyExtractor<Req>> Policy<Req, Res> for PerKey<K> {
     fn bill(&self, request: &Req, bill: &mut Bill) {

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use super::{Bill, Policy};
+use super::{Bill, Policy, sealed::Sealed};
 use crate::{invalid::Invalid, limit::Limit, quota::Quota};
 
 /// How many quotas are kept ready. Plans are a handful; what computes a quota per user must not fill the memory.
@@ -51,6 +51,8 @@ impl<F> QuotaBy<F> {
         Ok(limit)
     }
 }
+
+impl<F> Sealed for QuotaBy<F> {}
 
 impl<Req, Res, F, Q> Policy<Req, Res> for QuotaBy<F>
 where

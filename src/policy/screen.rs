@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Bill, Policy, bill::Standing};
+use super::{Bill, Policy, bill::Standing, sealed::Sealed};
 use crate::extract::{KeyError, Matcher};
 
 /// Exempts the requests that are meant, or denies them.
@@ -25,6 +25,8 @@ impl<M> Screen<M> {
         Self { meant, standing }
     }
 }
+
+impl<M> Sealed for Screen<M> {}
 
 impl<Req, Res, M: Matcher<Req>> Policy<Req, Res> for Screen<M> {
     fn bill(&self, request: &Req, bill: &mut Bill) {

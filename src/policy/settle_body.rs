@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use http::{Extensions, Response, header::CONTENT_LENGTH};
 use http_body::{Frame, SizeHint};
 
-use super::{Bill, Correction, Policy};
+use super::{Bill, Correction, Policy, sealed::Sealed};
 use crate::extract::IntoCost;
 
 /// Corrects a tier's charge to a cost that is known when the response's body ends.
@@ -27,6 +27,8 @@ impl<F> SettleBody<F> {
         Self { tier, cost }
     }
 }
+
+impl<F> Sealed for SettleBody<F> {}
 
 impl<Req, F, C> Policy<Req, Response<Body>> for SettleBody<F>
 where

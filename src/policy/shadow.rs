@@ -1,6 +1,6 @@
 //! A tier that is only watched.
 
-use super::{Bill, Policy};
+use super::{Bill, Policy, sealed::Sealed};
 
 /// Makes a tier a shadow: it is evaluated and reported, and refuses nobody.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ impl Shadow {
         Self { tier: tier.into() }
     }
 }
+
+impl Sealed for Shadow {}
 
 impl<Req, Res> Policy<Req, Res> for Shadow {
     fn bill(&self, _: &Req, bill: &mut Bill) {

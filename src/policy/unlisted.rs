@@ -1,6 +1,6 @@
 //! A tier that clients are not told of.
 
-use super::{Bill, Policy};
+use super::{Bill, Policy, sealed::Sealed};
 
 /// Keeps a tier out of what clients are told: a global tier tells outsiders how busy the service is.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ impl Unlisted {
         Self { tier: tier.into() }
     }
 }
+
+impl Sealed for Unlisted {}
 
 impl<Req, Res> Policy<Req, Res> for Unlisted {
     fn bill(&self, _: &Req, bill: &mut Bill) {

@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use super::{MemoryStore, Store};
+use super::{MemoryStore, Store, sealed::Sealed};
 use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
 /// A store, and this process's memory for as long as that store cannot decide: the same limits, counted by every node
@@ -27,6 +27,8 @@ impl<St> Fallback<St> {
         Self { store, memory }
     }
 }
+
+impl<St: Store> Sealed for Fallback<St> {}
 
 impl<St: Store> Store for Fallback<St> {
     type Error = St::Error;

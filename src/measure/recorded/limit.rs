@@ -4,7 +4,11 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use metrics::{Key, Label, SharedString};
 
-use super::{super::Said, counter, histogram, key, names};
+use super::{
+    super::Said,
+    handles::{counter, histogram, key},
+    names,
+};
 
 /// The keys of a limit's metrics, so that counting takes nothing from the heap. All versions of a limit share them.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use metrics::Key;
 
-use super::{gauge, names};
+use super::{handles::gauge, names};
 
 /// What all stores hold. A key may be counted a moment after it is gone again: then, for that moment, it is one too few.
 static TOTAL: AtomicIsize = AtomicIsize::new(0);

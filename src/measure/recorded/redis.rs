@@ -8,7 +8,11 @@ use std::{
 
 use metrics::{Key, Label};
 
-use super::{super::Wait, gauge, histogram, key, names};
+use super::{
+    super::Wait,
+    handles::{gauge, histogram, key},
+    names,
+};
 
 /// Measures how long a request waits for Redis, also if its client leaves meanwhile.
 pub(crate) struct Stopwatch {

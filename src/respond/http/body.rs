@@ -7,7 +7,7 @@ use std::{
 
 use http::HeaderValue;
 
-use super::Rejection;
+use super::super::Rejection;
 use crate::{decision::Tier, extract::KeyError};
 
 /// A body and its type.

@@ -1,6 +1,5 @@
 //! What a tier says of itself in headers, in whole seconds.
 
-use super::ResetUnit;
 use crate::{
     algorithm::Rule,
     decision::{Decision, Tier},
@@ -9,6 +8,17 @@ use crate::{
 };
 
 const SECOND: Micros = 1_000_000;
+
+/// How `X-RateLimit-Reset` tells a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResetUnit {
+    /// Seconds since the Unix epoch, by the store's clock.
+    #[default]
+    Epoch,
+    /// Seconds from now.
+    Delta,
+}
 
 /// The tiers that clients are told of.
 pub(super) fn listed(decision: &Decision) -> impl Iterator<Item = &Tier> {

@@ -4,7 +4,11 @@ use std::fmt::Write;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header::CONTENT_TYPE};
 
-use super::{Rejection, Respond, forward, headers::Headers};
+use super::{
+    super::{Rejection, Respond},
+    forward::forward,
+    headers::Headers,
+};
 use crate::{decision::Decision, extract::KeyError};
 
 const MEDIA_TYPE: &str = "application/grpc";

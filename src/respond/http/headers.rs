@@ -2,7 +2,10 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header::Entry};
 
-use super::{Rejection, ResetUnit, fields};
+use super::{
+    super::Rejection,
+    fields::{self, ResetUnit},
+};
 use crate::{
     decision::Decision,
     digits::{self, Digits},

@@ -1,6 +1,6 @@
 //! Which headers tell clients how much is left, and how: said in the same words to all who write them.
 
-use super::{GrpcAnswers, HttpAnswers, ResetUnit, headers::Names};
+use super::{answers::HttpAnswers, fields::ResetUnit, grpc::GrpcAnswers, headers::Names};
 use crate::{
     extract::header_name,
     invalid::{self, Invalid},

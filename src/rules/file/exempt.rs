@@ -2,7 +2,10 @@
 
 use super::{
     super::{in_force::Exemption, trust::Trust},
-    Field, Reported, Table, scope,
+    field::Field,
+    problems::Reported,
+    scope,
+    table::Table,
 };
 use crate::extract::{ClientIp, Within};
 

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use toml::{Spanned, de::DeValue};
 
-use super::{Problems, Reported, problems::within};
+use super::problems::{Problems, Reported, within};
 use crate::invalid::Invalid;
 
 /// The most letters of a value that are repeated in a message.

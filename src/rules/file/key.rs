@@ -5,7 +5,9 @@ use super::{
         identity::{Identity, Part, StandIn},
         path::Path,
     },
-    Field, Reported, Table,
+    field::Field,
+    problems::Reported,
+    table::Table,
 };
 use crate::{
     extract::{ApiKey, Cookie, Header, QueryParam},

@@ -9,8 +9,12 @@ use super::{
         tier::{CostOf, Tier},
         trust::Trust,
     },
-    Field, Reported, Table, key, plans, scope,
+    field::Field,
+    key, plans,
+    problems::Reported,
+    scope,
     settings::Settings,
+    table::Table,
     trust,
 };
 use crate::{

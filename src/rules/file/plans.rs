@@ -7,8 +7,10 @@ use super::{
         tier::{CostOf, Plans},
         trust::Trust,
     },
-    Field, Reported, Table,
+    field::Field,
+    problems::Reported,
     settings::Settings,
+    table::Table,
     trust,
 };
 use crate::{algorithm::Rule, limit::Limit};

@@ -4,7 +4,9 @@ use http::Method;
 
 use super::{
     super::{path::Path, scope::Scope},
-    Field, Reported, Table,
+    field::Field,
+    problems::Reported,
+    table::Table,
 };
 
 pub(super) fn read(table: &mut Table<'_>) -> Result<Scope, Reported> {

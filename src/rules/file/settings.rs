@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Field, Reported, Table};
+use super::{field::Field, problems::Reported, table::Table};
 use crate::{
     algorithm::{ALGORITHMS, Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, TokenBucket},
     quota::Quota,

@@ -7,7 +7,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Field, Problems, Reported, problems::within};
+use super::{
+    field::Field,
+    problems::{Problems, Reported, within},
+};
 use crate::invalid::Invalid;
 
 pub(super) struct Table<'f> {

@@ -2,7 +2,7 @@
 
 use http::HeaderName;
 
-use super::{super::trust::Trust, Field, Reported, Table};
+use super::{super::trust::Trust, field::Field, problems::Reported, table::Table};
 use crate::extract::{ClientIp, header_name};
 
 const X_FORWARDED_FOR: &str = "x-forwarded-for";

@@ -4,7 +4,7 @@ use std::sync::MutexGuard;
 
 use smallvec::SmallVec;
 
-use super::{MemoryStore, Store, shard::Shard};
+use super::{shard::Shard, shards::Shards};
 use crate::{
     algorithm::Algorithm,
     charge::{Charge, Charges},
@@ -17,26 +17,26 @@ use crate::{
     verdict::Verdict,
 };
 
-pub(super) fn apply(store: &MemoryStore, operation: Operation) -> Decision {
+pub(super) fn apply(shards: &Shards, operation: Operation) -> Decision {
     match operation {
-        Operation::Acquire(charges) => acquire(store, charges),
-        other => together(store, other, store.clock().now()),
+        Operation::Acquire(charges) => acquire(shards, charges),
+        other => together(shards, other, shards.clock.now()),
     }
 }
 
-pub(super) fn acquire(store: &MemoryStore, charges: Charges) -> Decision {
-    let now = store.clock().now();
+pub(super) fn acquire(shards: &Shards, charges: Charges) -> Decision {
+    let now = shards.clock.now();
     match charges.into_one() {
         Ok(charge) => {
-            let (verdict, mark) = store.decide(&charge.limit, &charge.key, charge.cost, now);
+            let (verdict, mark) = shards.decide(&charge.limit, &charge.key, charge.cost, now);
             Decision::of_one(now, Tier { charge, verdict, mark })
         }
-        Err(charges) => together(store, Operation::Acquire(charges), now),
+        Err(charges) => together(shards, Operation::Acquire(charges), now),
     }
 }
 
-fn together(store: &MemoryStore, operation: Operation, now: Micros) -> Decision {
-    let mut group = Group::lock(store, &operation, now);
+fn together(shards: &Shards, operation: Operation, now: Micros) -> Decision {
+    let mut group = Group::lock(shards, &operation, now);
     let before = group.len();
     let decision = match operation {
         Operation::Acquire(charges) => group.acquire(charges),
@@ -66,12 +66,12 @@ struct Place {
 }
 
 impl<'a> Group<'a> {
-    fn lock(store: &'a MemoryStore, operation: &Operation, now: Micros) -> Self {
+    fn lock(shards: &'a Shards, operation: &Operation, now: Micros) -> Self {
         let hashes: SmallVec<[u64; 3]> = operation
             .charges()
-            .map(|charge| store.hash(&charge.limit, &charge.key))
+            .map(|charge| shards.hash(&charge.limit, &charge.key))
             .collect();
-        let index = |hash: &u64| store.shard_index(*hash);
+        let index = |hash: &u64| shards.shard_index(*hash);
         let mut indices: SmallVec<[usize; 3]> = hashes.iter().map(index).collect();
         // Always in ascending order: two groups that cross never wait for each other.
         indices.sort_unstable();
@@ -83,7 +83,7 @@ impl<'a> Group<'a> {
         Self {
             now,
             places: hashes.iter().map(place).collect(),
-            shards: indices.iter().map(|&index| store.lock(index)).collect(),
+            shards: indices.iter().map(|&index| shards.lock(index)).collect(),
         }
     }
 

@@ -5,11 +5,11 @@ use std::{fmt, sync::Arc, time::Duration};
 use deadpool_redis::redis::ConnectionInfo;
 
 use super::{
-    RedisStore, Shared,
     address::{Address, Place},
     error::StoreError,
-    requests::{Denied, Queues},
+    requests::{Denied, Queues, Shared},
     servers::Terms,
+    store::RedisStore,
     wire::Prefix,
 };
 use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid, measure};
@@ -21,6 +21,21 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest deadline: whoever waits for longer than this has been forgotten.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+impl RedisStore {
+    /// A store at a `redis://` (or, with feature `tls`, `rediss://`) address, with everything else by default.
+    ///
+    /// It does not connect yet: a wrong address is an error here, a Redis that is not there is one of
+    /// [`check`](Self::check).
+    pub fn connect(url: &str) -> Result<Self, StoreError> {
+        Self::builder().url(url).build()
+    }
+
+    /// A store with settings of its own.
+    pub fn builder() -> RedisStoreBuilder {
+        RedisStoreBuilder::new()
+    }
+}
 
 /// Settings of a [`RedisStore`].
 ///

@@ -5,9 +5,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, timeout};
 
 use super::{
-    Shared,
     error::StoreError,
-    requests::{Batch, Request, journey},
+    requests::{Batch, Request, Shared, journey},
     servers::{Server, Servers},
     wire::program,
 };

@@ -2,13 +2,8 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use http::Request;
 use ipnet::IpNet;
 
-use super::{
-    super::super::{KeyError, Matcher},
-    ClientIp, Whose,
-};
 use crate::invalid::Invalid;
 
 #[derive(Clone, Debug)]
@@ -41,20 +36,4 @@ fn network(field: &'static str, text: &str) -> Result<IpNet, Invalid> {
         (IpNet::V6(_), IpAddr::V4(_)) if bits >= 96 => IpNet::new_assert(mapped, bits - 96),
         _ => network,
     })
-}
-
-/// Requests whose client is in one of some networks. Made by [`ClientIp::within`].
-#[derive(Clone, Debug)]
-pub struct Within {
-    pub(super) client: ClientIp,
-    pub(super) networks: Networks,
-}
-
-impl<B> Matcher<Request<B>> for Within {
-    fn matches(&self, request: &Request<B>) -> Result<bool, KeyError> {
-        match self.client.address(request)? {
-            Whose::Client(address) => Ok(self.networks.contain(&address)),
-            Whose::Proxy(_) => Err(KeyError::missing("an address of its client that can be believed")),
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use axum::extract::{ConnectInfo, connect_info::MockConnectInfo};
 use http::{Extensions, Request};
 
-use super::super::super::KeyError;
+use crate::extract::KeyError;
 
 /// Says of a request, in its extensions, that it has no address, since it came over a Unix socket or from a recording.
 ///

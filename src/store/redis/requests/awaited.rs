@@ -10,8 +10,8 @@ use std::{
 use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{runtime::Handle, sync::oneshot};
 
-use super::queue::Answer;
-use crate::store::redis::{Shared, error::StoreError};
+use super::{queue::Answer, shared::Shared};
+use crate::store::redis::error::StoreError;
 
 /// A call that whoever asked sees to.
 pub(crate) type Led = Pin<Box<dyn Future<Output = ()> + Send>>;

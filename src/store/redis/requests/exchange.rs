@@ -5,12 +5,11 @@ use std::sync::Arc;
 use deadpool_redis::redis::{Cmd, RedisError, Value};
 use tokio::time::Instant;
 
-use super::{batch::Batch, queue::Request, remedy::Remedy};
+use super::{batch::Batch, queue::Request, remedy::Remedy, shared::Shared};
 use crate::{
     measure,
     operation::Operation,
     store::redis::{
-        Shared,
         error::StoreError,
         servers::{Line, Server, Servers},
         wire::{Reply, call, program},

@@ -11,12 +11,12 @@ use std::{
 use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{runtime::Handle, time::Instant};
 
-use super::{awaited::Awaited, queue::Answer, send, spread};
+use super::{awaited::Awaited, queue::Answer, send, shared::Shared, spread};
 use crate::{
     decision::Decision,
     measure::{Stopwatch, Wait},
     operation::Operation,
-    store::redis::{Shared, error::StoreError},
+    store::redis::error::StoreError,
 };
 
 /// The future of a [`RedisStore`](crate::RedisStore)'s decision. Nothing is sent before it is first polled.

@@ -12,9 +12,9 @@ use super::{
     exchange::{self, Told},
     probe,
     remedy::Remedy,
+    shared::Shared,
 };
 use crate::store::redis::{
-    Shared,
     error::StoreError,
     servers::{Cluster, Server, Servers, Slot},
 };

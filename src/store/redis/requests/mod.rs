@@ -17,7 +17,8 @@ mod queue;
 mod queues;
 mod remedy;
 mod send;
+mod shared;
 mod spread;
 
 pub use self::future::RedisDecision;
-pub(super) use self::{batch::Batch, denied::Denied, queue::Request, queues::Queues};
+pub(super) use self::{batch::Batch, denied::Denied, queue::Request, queues::Queues, shared::Shared};

@@ -11,6 +11,7 @@ use super::{
     batch::Batch,
     exchange::{self, Told},
     queue::Request,
+    shared::Shared,
 };
 use crate::{
     algorithm::FixedWindow,
@@ -19,10 +20,7 @@ use crate::{
     limit::Limit,
     operation::Operation,
     quota::Quota,
-    store::redis::{
-        Shared,
-        servers::{Breaker, Cluster, Probing, Server, Servers},
-    },
+    store::redis::servers::{Breaker, Cluster, Probing, Server, Servers},
 };
 
 /// How long to wait between two looks. Together with the patience for a connection it is less than a second.

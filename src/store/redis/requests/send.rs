@@ -14,10 +14,11 @@ use super::{
     batch::Batch,
     journey,
     queue::{Request, Turn},
+    shared::Shared,
 };
 use crate::{
     operation::Operation,
-    store::redis::{Shared, error::StoreError, servers::Slot},
+    store::redis::{error::StoreError, servers::Slot},
 };
 
 /// Sends an operation whose keys are all in one slot.

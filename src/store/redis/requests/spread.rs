@@ -11,13 +11,13 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{awaited::Awaited, queue::Answer, send};
+use super::{awaited::Awaited, queue::Answer, send, shared::Shared};
 use crate::{
     charge::{Charge, Charges},
     decision::{Decision, Tier},
     operation::Operation,
     receipt::Receipt,
-    store::redis::{Shared, servers::Slot},
+    store::redis::servers::Slot,
 };
 
 /// The tiers of one slot, by their places among the request's.

@@ -4,39 +4,13 @@ mod breaker;
 mod lane;
 mod lanes;
 mod sentinels;
+mod server;
 mod way;
 
-use std::sync::Arc;
-
-use self::lanes::Lanes;
 pub(crate) use self::{
     breaker::{Breaker, Probing},
     lane::Line,
     sentinels::Sentinels,
+    server::Server,
     way::Way,
 };
-use crate::store::redis::error::StoreError;
-
-pub(crate) struct Server {
-    lanes: Lanes,
-    pub(crate) breaker: Arc<Breaker>,
-}
-
-impl Server {
-    pub(crate) fn new(address: &str, way: Way, lanes: usize) -> Self {
-        Self {
-            lanes: Lanes::new(way, lanes),
-            breaker: Arc::new(Breaker::new(address)),
-        }
-    }
-
-    pub(crate) fn address(&self) -> &Arc<str> {
-        self.breaker.address()
-    }
-
-    /// A connection to it.
-    pub(crate) async fn line(&self) -> Result<Line, StoreError> {
-        let line = self.lanes.line().await;
-        line.map_err(|error| StoreError::before_sending(self.address(), error))
-    }
-}

@@ -1,0 +1,4 @@
+//! Who may be a step.
+
+/// Keeps [`Policy`](super::Policy) to the steps of this crate.
+pub trait Sealed {}

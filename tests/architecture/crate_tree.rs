@@ -79,7 +79,7 @@ impl CrateTree {
     fn defined_in(&self, path: &[String]) -> Option<String> {
         let (mut module, mut rest) = (ModulePath::new(), path);
         while let [name, after @ ..] = rest {
-            let child = [&module[..], &[name.clone()]].concat();
+            let child = [&module[..], std::slice::from_ref(name)].concat();
             if self.modules.contains_key(&child) {
                 (module, rest) = (child, after);
                 continue;

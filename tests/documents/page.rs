@@ -1,0 +1,88 @@
+//! One document: its links, and what others can link to.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+pub(crate) struct Page {
+    /// From the project's root.
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+impl Page {
+    pub(crate) fn read(path: PathBuf) -> Self {
+        let text = fs::read_to_string(root().join(&path)).expect("a document in UTF-8");
+        Self { path, text }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        let first = self.text.lines().next().unwrap_or_default();
+        first.strip_prefix("# ").expect("a document begins with its title")
+    }
+
+    /// Where its links go, but for those into the world and those that rustdoc resolves.
+    pub(crate) fn links(&self) -> impl Iterator<Item = &str> {
+        let inline = self.prose().flat_map(|line| line.split("](").skip(1));
+        let inline = inline.filter_map(|rest| rest.split(')').next());
+        let defined = self.prose().filter(|line| line.starts_with('['));
+        let defined = defined
+            .filter_map(|line| line.split_once("]: "))
+            .map(|(_, target)| target.trim());
+        let elsewhere = |link: &&str| !link.contains("://") && !link.contains("::") && !link.starts_with("crate");
+        inline.chain(defined).filter(elsewhere)
+    }
+
+    pub(crate) fn resolves(&self, link: &str) -> bool {
+        let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+        let folder = self.path.parent().expect("a document is in a folder");
+        let target = match file {
+            "" => self.path.clone(),
+            file => folder.join(file),
+        };
+        let exists = root().join(&target).exists();
+        let is_document = target.extension().is_some_and(|extension| extension == "md");
+        exists && (anchor.is_empty() || !is_document || Self::read(target).has_anchor(anchor))
+    }
+
+    pub(crate) fn said(&self, link: &str) -> String {
+        format!("{}: {link}", self.path.display())
+    }
+
+    fn has_anchor(&self, anchor: &str) -> bool {
+        let headings = self.prose().filter(|line| line.starts_with('#'));
+        headings
+            .map(|line| slug(line.trim_start_matches('#').trim()))
+            .any(|slug| slug == anchor)
+    }
+
+    /// Its lines outside of code.
+    fn prose(&self) -> impl Iterator<Item = &str> {
+        let mut is_code = false;
+        self.text.lines().filter(move |line| {
+            let is_fence = line.trim_start().starts_with("```");
+            is_code ^= is_fence;
+            !is_code && !is_fence
+        })
+    }
+}
+
+/// A heading as forges link to it.
+fn slug(heading: &str) -> String {
+    let kept = heading
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| {
+        if letter == ' ' {
+            '-'
+        } else {
+            letter.to_ascii_lowercase()
+        }
+    })
+    .collect()
+}

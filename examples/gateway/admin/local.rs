@@ -13,16 +13,14 @@ use axum::{
 use super::answer::Refusal;
 
 pub(super) async fn only(request: Request, next: Next) -> Response {
+    let headers = request.headers().get_all(HOST).into_iter();
+    let named = headers.map(|host| Authority::try_from(host.as_bytes()).ok());
     // In HTTP/2 the name is in the target.
-    let named = request
-        .headers()
-        .get(HOST)
-        .map(|host| Authority::try_from(host.as_bytes()));
-    let named = named.and_then(Result::ok);
+    let target = request.uri().authority().cloned();
+    // A name that cannot be read is none of this machine's.
     if named
-        .iter()
-        .chain(request.uri().authority())
-        .all(|host| is_local(host.host()))
+        .chain(target.map(Some))
+        .all(|host| host.is_some_and(|host| is_local(host.host())))
     {
         next.run(request).await
     } else {

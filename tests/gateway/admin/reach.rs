@@ -130,6 +130,11 @@ async fn a_name_that_was_made_to_point_here_is_refused() {
         "127.0.0.1.example.com:80",
         "a",
         "1.2.3.4.5",
+        // Not every name that a browser knows can be read.
+        "a%7b.example.com",
+        "{a}.example.com:80",
+        "\u{e9}.example.com",
+        "localhost localhost.example.com",
     ] {
         for path in [
             "/healthz",

@@ -33,6 +33,10 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The most refusals that are kept.
 const MOST: usize = 10_000;
 
+/// How often all of them are looked through for those that are over. Whoever spends more keys than there is room for must not
+/// have that done for each of their requests.
+const SWEEP: Duration = Duration::from_millis(100);
+
 #[derive(Default)]
 pub(crate) struct Denied {
     hasher: RandomState,
@@ -44,6 +48,8 @@ pub(crate) struct Denied {
 #[derive(Default)]
 struct Kept {
     refusals: HashTable<Refusal>,
+    /// When they were last looked through.
+    swept: Option<Instant>,
     /// When something was last given back. What was sent before is not kept: it may have been refused before that.
     given_back: Option<Instant>,
 }
@@ -147,8 +153,9 @@ impl Denied {
         if kept.given_back.is_some_and(|given_back| sent <= given_back) {
             return;
         }
-        if kept.refusals.len() >= MOST {
+        if kept.refusals.len() >= MOST && kept.swept.is_none_or(|swept| received - swept >= SWEEP) {
             kept.refusals.retain(|refusal| refusal.until > received);
+            kept.swept = Some(received);
         }
         let full = kept.refusals.len() >= MOST;
         let hash = self.hash(refusal.charge());
@@ -182,5 +189,51 @@ impl Denied {
 
     fn kept(&self) -> RwLockWriteGuard<'_, Kept> {
         self.kept.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{algorithm::TokenBucket, key::Key, limit::Limit, quota::Quota, verdict::Verdict};
+
+    fn charge(user: usize) -> Charge {
+        let limit = Limit::new("user", TokenBucket::new(Quota::per_day(1)));
+        Charge::new(limit, Key::named("user", user))
+    }
+
+    fn refuse(denied: &Denied, user: usize, retry_after: Duration) {
+        let retry_after = retry_after.as_micros() as Micros;
+        let verdict = Verdict {
+            outcome: Outcome::Limited { retry_after },
+            remaining: 0,
+            reset_after: retry_after,
+        };
+        let decision = Decision::of_one(0, Tier::new(charge(user), verdict));
+        denied.remember(&decision, Instant::now(), Instant::now());
+    }
+
+    fn is_kept(denied: &Denied, user: usize) -> bool {
+        denied.repeat(charge(user).into()).is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn there_is_room_for_so_many_and_room_is_made_ten_times_a_second() {
+        let denied = Denied::default();
+        for user in 0..MOST {
+            refuse(&denied, user, Duration::from_millis(if user == 0 { 10 } else { 5000 }));
+        }
+        let last = MOST - 1;
+        for (gone, newcomer, expected) in [(0, MOST, false), (99, MOST + 1, false), (1, MOST + 2, true)] {
+            tokio::time::advance(Duration::from_millis(gone)).await;
+            refuse(&denied, newcomer, LONGEST);
+            assert_eq!(is_kept(&denied, newcomer), expected);
+            assert!(is_kept(&denied, last) && denied.kept().refusals.len() == MOST);
+        }
+        // A second after they were refused, Redis is asked again, whatever it has promised.
+        tokio::time::advance(Duration::from_millis(899)).await;
+        assert!(is_kept(&denied, last));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!is_kept(&denied, last));
     }
 }

@@ -1,0 +1,59 @@
+//! A client, as a program of its own.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Runs a script of `clients/` with these arguments, and tells what it printed, by lines.
+pub(crate) async fn run(script: &str, arguments: &[String]) -> Vec<String> {
+    let mut client = match script.ends_with(".py") {
+        true => python(script),
+        false => node(script),
+    };
+    client.args(arguments);
+    // It talks to a server of this very thread.
+    let output = tokio::task::spawn_blocking(move || client.output()).await.unwrap();
+    let output = output.unwrap_or_else(|error| panic!("{script}: {error}: scripts/test installs node and python3"));
+    let [said, wrong] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(output.status.success(), "{script}: {wrong}");
+    said.lines().map(str::to_owned).collect()
+}
+
+/// Node.js looks for what a script imports where it runs, if it is told the script itself.
+fn node(script: &str) -> Command {
+    let mut node = Command::new("node");
+    node.current_dir(installed("node_modules").parent().unwrap()).args([
+        "--input-type=module",
+        "--eval",
+        &text(script),
+        "--",
+    ]);
+    node
+}
+
+fn python(script: &str) -> Command {
+    let mut python = Command::new("python3");
+    python
+        .env("PYTHONPATH", installed("python"))
+        .args(["-c", &text(script)]);
+    python
+}
+
+fn text(script: &str) -> String {
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/clients");
+    std::fs::read_to_string(clients.join(script)).unwrap()
+}
+
+/// Where scripts/test has put what the scripts import, beside what it builds.
+fn installed(folder: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .with_file_name("interop")
+        .join(folder);
+    assert!(
+        folder.exists(),
+        "no clients at {}: run scripts/test, which installs what tests/interop/clients names",
+        folder.display()
+    );
+    folder
+}

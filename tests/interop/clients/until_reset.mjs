@@ -1,0 +1,15 @@
+// Asks twice, and again when ratelimit-header-parser says that there is more to be had.
+import { setTimeout } from 'node:timers/promises';
+import { parseRateLimit } from 'ratelimit-header-parser';
+
+const url = process.argv.at(-1);
+for (let asked = 0; asked < 2; asked += 1) {
+  let response = await fetch(url);
+  if (response.status === 429) {
+    const { reset } = parseRateLimit(response);
+    // A timer may be early by less than a millisecond.
+    for (let left; (left = reset - Date.now()) > 0; ) await setTimeout(left);
+    response = await fetch(url);
+  }
+  console.log(response.status);
+}

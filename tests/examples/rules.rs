@@ -6,6 +6,8 @@ use std::{
     process::Stdio,
 };
 
+use reqwest::Client;
+
 use crate::{Server, example, header, support::folder::Folder};
 
 const RULES: &str = include_str!("../../examples/rules/rules.toml");
@@ -29,6 +31,14 @@ async fn rules_are_taken_when_they_change_and_are_right() {
     let statuses = server.statuses(6, reports, ("x-user-id", "alice")).await;
     assert_eq!(statuses, [200, 200, 200, 200, 200, 429]);
     assert_eq!(server.statuses(9, "/healthz", ("x-none", "")).await, [200; 9]);
+    // On another plan, it is not.
+    let mut paula = Vec::new();
+    for _ in 0..6 {
+        let report = Client::new().get(format!("{}{reports}", server.at));
+        let report = report.header("x-user-id", "paula").header("x-plan", "pro").send();
+        paula.push(report.await.unwrap().status().as_u16());
+    }
+    assert_eq!(paula, [200; 6]);
     let policy = header(&server.get("/hello", ("x-user-id", "bob")).await, "ratelimit-policy");
     assert_eq!(policy, r#""global";q=10000;w=60, "user";q=100;w=60"#);
     next_log("a shadow would have refused a request");
@@ -44,6 +54,14 @@ async fn rules_are_taken_when_they_change_and_are_right() {
     let words = "limit \"reports\": limit = \"many\": it must be a whole number";
     assert!(error.contains(words) && error.contains("rules.toml:"), "{error}");
     assert_eq!(server.statuses(1, reports, ("x-user-id", "bob")).await, [200]);
+}
+
+#[tokio::test]
+async fn rules_are_those_beside_the_example_if_it_is_told_no_others() {
+    let server = Server::start(example("rules"));
+    let report = server.get("/api/reports/1", ("x-user-id", "alice")).await;
+    let policy = r#""global";q=10000;w=60, "user";q=100;w=60, "reports";q=5;w=60"#;
+    assert_eq!(header(&report, "ratelimit-policy"), policy);
 }
 
 #[test]

@@ -10,6 +10,18 @@ fn output(name: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// What was done, and when at the earliest: a machine may be slow. They tell a tenth of a second.
+#[track_caller]
+fn not_before(times: &[(&str, f64)], lines: &[String]) {
+    for ((start, earliest), line) in times.iter().zip(lines) {
+        let time = line.strip_prefix(start).and_then(|rest| rest.strip_suffix(" s"));
+        let time: f64 = time
+            .and_then(|time| time.parse().ok())
+            .unwrap_or_else(|| panic!("{lines:?}"));
+        assert!(time >= *earliest, "{lines:?}");
+    }
+}
+
 #[test]
 fn client() {
     let lines = output("client");
@@ -24,9 +36,13 @@ fn client() {
 #[test]
 fn jobs() {
     let lines = output("jobs");
-    for (job, line) in (1..=4).zip(&lines) {
-        assert!(line.starts_with(&format!("job {job} started after ")), "{lines:?}");
-    }
+    let started = [
+        ("job 1 started after ", 0.0),
+        ("job 2 started after ", 0.0),
+        ("job 3 started after ", 0.5),
+        ("job 4 started after ", 1.0),
+    ];
+    not_before(&started, &lines);
     let rest = [
         "job 4 failed: 2 are left for today",
         "jobs 5 and 6: admitted",
@@ -35,4 +51,21 @@ fn jobs() {
         "left after a reset: jobs.daily 5, jobs.all 995",
     ];
     assert_eq!(lines[4..], rest);
+}
+
+#[test]
+fn not_http() {
+    let lines = output("not_http");
+    assert_eq!(lines.len(), 9, "{lines:?}");
+    assert_eq!(lines[..2], ["acme: 1 became 2", "acme: 2 became 4"]);
+    assert!(lines[2].starts_with("acme: Too many requests."), "{lines:?}");
+    assert_eq!(lines[3], "initech: 4 became 8");
+    let left = [
+        ("call 1 left after ", 0.0),
+        ("call 2 left after ", 0.5),
+        ("call 3 left after ", 1.0),
+        ("call 4 left after ", 1.5),
+        ("call 5 left after ", 2.0),
+    ];
+    not_before(&left, &lines[4..]);
 }

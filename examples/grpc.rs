@@ -31,7 +31,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("a call, of which the fourth in a minute is answered with status 8, RESOURCE_EXHAUSTED:");
     println!("  curl -O https://raw.githubusercontent.com/grpc/grpc-proto/master/grpc/health/v1/health.proto");
     println!("  grpcurl -v -plaintext -proto health.proto {address} grpc.health.v1.Health/Check\n");
-    println!("the same call without grpcurl, of an empty message, which is five bytes long:");
+    println!("the same call without grpcurl, of an empty message, which is five bytes long");
+    println!("(a refusal does not wait for them, which curl 7.88 sometimes takes for an error, 92):");
     println!("  printf '\\0\\0\\0\\0\\0' | curl -i --http2-prior-knowledge -H 'content-type: application/grpc' \\");
     println!("    --data-binary @- --output - http://{address}/grpc.health.v1.Health/Check");
     // ClientIp reads the peer's address, which axum hands on when it is told to.

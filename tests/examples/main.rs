@@ -2,8 +2,10 @@
 #![cfg(all(feature = "redis", feature = "axum"))]
 
 mod compare;
+mod from_tower_governor;
 mod grpc;
 mod listed;
+mod migrating;
 mod outcomes;
 mod plots;
 mod quickstart;

@@ -22,6 +22,16 @@
 //! - [`MemoryStore`] counts in this process, [`RedisStore`] for every process that shares a Redis.
 //! - [`Limiter`] is for calls that you make yourself: messages, jobs, admin pages.
 //!
+//! # Guide
+//!
+//! [The guide](guide) tells it from the beginning, with examples that run:
+//!
+//! - [Quick start](guide::quick_start), [choosing a limit](guide::choosing), and [several limits on one request](guide::tiers).
+//! - [Whose address it is, behind proxies](guide::behind_proxies).
+//! - [When Redis fails](guide::when_redis_fails), and [when there is more than one](guide::sentinels_and_clusters).
+//! - [Testing your service](guide::testing) on a clock that you move.
+//! - [Migrating from tower_governor](guide::migrating).
+//!
 //! # How it works
 //!
 //! A limit is data, and a decision is a pure function of (limit, state, time, cost). Everything else is plumbing:
@@ -59,23 +69,26 @@
 //!
 //! # Features
 //!
-//! | feature | on by default | brings |
-//! | --- | --- | --- |
-//! | `redis` | yes | `RedisStore` |
-//! | `axum` | yes | `Route`, the peer's address from axum, and `Decision` as an extractor |
-//! | `tls` | no | `rediss://` addresses, by rustls |
-//! | `rules` | no | [`RuleSet`]: limits from a [rules file](rules) that is read again when it changes |
-//! | `metrics` | no | figures for operators, by the [metrics] facade: docs/observability.md lists them |
+//! | feature | on by default | brings | needs |
+//! | --- | --- | --- | --- |
+//! | `redis` | yes | [`RedisStore`] | Redis 6.2 or later, or Valkey |
+//! | `axum` | yes | [`Route`], the peer's address from axum, and [`Decision`] as an extractor | axum 0.8 |
+//! | `tls` | no | `rediss://` addresses, by rustls | brings `redis` with it |
+//! | `rules` | no | [`RuleSet`]: limits from a [rules file] that is read again when it changes | |
+//! | `metrics` | no | [figures for operators](guide::observability), by the [metrics] facade | a recorder, like metrics-exporter-prometheus |
 //!
-//! Without any of them there are the memory store and the layer around any tower service, HTTP or not.
+//! Without any of them there are the memory store and the layer around any tower service, HTTP or not. What needs a feature says
+//! so in these pages.
 //!
 //! [tower]: https://docs.rs/tower
 //! [metrics]: https://docs.rs/metrics
+// What is not there without its feature leads to where that is said.
+#![cfg_attr(not(feature = "redis"), doc = "[`RedisStore`]: #features")]
+#![cfg_attr(not(feature = "axum"), doc = "[`Route`]: #features")]
+#![cfg_attr(not(feature = "rules"), doc = "[`RuleSet`]: #features")]
+#![cfg_attr(not(feature = "rules"), doc = "[rules file]: #features")]
+#![cfg_attr(feature = "rules", doc = "[rules file]: rules")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(all(feature = "redis", feature = "rules")),
-    allow(rustdoc::broken_intra_doc_links)
-)]
 
 pub mod algorithm;
 mod charge;
@@ -83,6 +96,9 @@ mod clock;
 mod decision;
 mod digits;
 pub mod extract;
+#[cfg(all(doc, any(not(doctest), all(feature = "redis", feature = "axum"))))]
+#[cfg_attr(docsrs, doc(auto_cfg = false))]
+pub mod guide;
 mod identity;
 mod invalid;
 mod key;
@@ -143,13 +159,3 @@ pub use self::{extract::Route, policy::Sent};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// So do those of the guide.
-#[cfg(all(doctest, feature = "redis", feature = "axum"))]
-#[doc = include_str!("../docs/choosing.md")]
-struct Choosing;
-
-/// And so does what operators are told to write.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/observability.md")]
-struct Observability;

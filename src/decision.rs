@@ -20,6 +20,16 @@ pub(crate) type Tiers = SmallVec<[Tier; 1]>;
 /// What a store says of a request: a verdict per tier, in the order of the charges.
 ///
 /// After a refund, a settle or a reset, the verdicts tell what a request of cost 0 would be told.
+///
+/// A [`Limiter`](crate::Limiter) returns one, and with axum handlers can ask for it as an argument.
+///
+/// ```
+/// /// Which limits refuse.
+/// fn refused_by(decision: &tollgate::Decision) -> impl Iterator<Item = &str> {
+///     let refused = decision.tiers().iter().filter(|tier| !tier.verdict().outcome().admits());
+///     refused.map(|tier| tier.limit().name())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Decision {
     now: Micros,

@@ -74,11 +74,11 @@
 //! | `redis` | yes | [`RedisStore`] | Redis 6.2 or later, or Valkey |
 //! | `axum` | yes | [`Route`], the peer's address from axum, and [`Decision`] as an extractor | axum 0.8 |
 //! | `tls` | no | `rediss://` addresses, by rustls | brings `redis` with it |
-//! | `rules` | no | [`RuleSet`]: limits from a [rules file] that is read again when it changes | |
+//! | `rules` | no | [`RuleSet`]: limits from a [rules file] that is read again when it changes | a file, or its text from elsewhere |
 //! | `metrics` | no | [figures for operators](guide::observability), by the [metrics] facade | a recorder, like metrics-exporter-prometheus |
 //!
-//! Without any of them there are the memory store and the layer around any tower service, HTTP or not. What needs a feature says
-//! so in these pages.
+//! Without any of them there are the memory store and the layer around any tower service, HTTP or not. What needs a feature
+//! says so in these pages.
 //!
 //! [tower]: https://docs.rs/tower
 //! [metrics]: https://docs.rs/metrics

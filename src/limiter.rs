@@ -220,7 +220,8 @@ impl<St: Store> Limiter<St> {
         self.store.apply(Operation::Refund(receipt)).await
     }
 
-    /// Corrects a charge to the costs that [its receipt has been told](Receipt::settled), and tells what is left.
+    /// Corrects a charge to the costs that [its receipt has been told](Receipt::settled), and tells what is left:
+    /// `limiter.settle(receipt.settled(1500))`.
     pub async fn settle(&self, receipt: Receipt) -> Result<Decision, St::Error> {
         self.store.apply(Operation::Settle(receipt)).await
     }

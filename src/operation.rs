@@ -7,7 +7,27 @@ use crate::{
 
 /// What a store is asked to do, in one atomic step.
 ///
-/// Being data, a new operation needs no new trait, and several can travel together.
+/// Being data, a new operation needs no new trait, and several can travel together. A [`Limiter`](crate::Limiter) has a
+/// method for each.
+///
+/// ```
+/// use tollgate::{Charge, Key, Limit, MemoryStore, Operation, Quota, SlidingCounter, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let store = MemoryStore::new();
+/// let limit = Limit::new("exports", SlidingCounter::new(Quota::per_hour(10)));
+/// let charge = Charge::new(limit, Key::named("user", 1)).cost(4);
+///
+/// let Ok(mut decision) = store.apply(Operation::Acquire(charge.clone().into())).await;
+/// assert_eq!(decision.tiers()[0].verdict().remaining(), 6);
+/// let receipt = decision.take_receipt().expect("it was admitted");
+/// let Ok(decision) = store.apply(Operation::Settle(receipt.settled(1))).await; // it was a small one
+/// assert_eq!(decision.tiers()[0].verdict().remaining(), 9);
+/// let Ok(decision) = store.apply(Operation::Reset(charge.into())).await;
+/// assert_eq!(decision.tiers()[0].verdict().remaining(), 10);
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Operation {

@@ -5,6 +5,18 @@ use std::{fmt, time::Duration};
 use crate::time::Micros;
 
 /// Whether a limit lets a request pass.
+///
+/// ```
+/// use tollgate::{Key, Limit, ManualClock, MemoryStore, Outcome, Quota, TokenBucket};
+///
+/// let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
+/// let limit = Limit::new("pages", TokenBucket::new(Quota::per_second(10)));
+/// let outcome = |cost| store.acquire(&limit, &Key::GLOBAL, cost).outcome();
+///
+/// assert_eq!(outcome(9), Outcome::Admitted { delay: 0 });
+/// assert_eq!(outcome(2), Outcome::Limited { retry_after: 100_000 }); // one is left, another one comes in 0.1 s
+/// assert_eq!(outcome(11), Outcome::Impossible); // there are never more than ten
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -64,6 +76,18 @@ impl fmt::Display for Outcome {
 /// What one limit says of one request: whether it passes, what is left, and when there is more.
 ///
 /// Of an admitted request it speaks after the charge, of a refused one as things stand.
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Key, Limit, ManualClock, MemoryStore, Quota, SlidingLog};
+///
+/// let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
+/// let limit = Limit::new("login", SlidingLog::new(Quota::per_minute(3)));
+/// let verdict = store.acquire(&limit, &Key::new("user:1"), 2);
+/// assert_eq!((verdict.remaining(), verdict.retry_after()), (1, None));
+/// let verdict = store.acquire(&limit, &Key::new("user:1"), 2);
+/// assert_eq!((verdict.remaining(), verdict.retry_after()), (1, Some(Duration::from_secs(60))));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Verdict {
     pub(crate) outcome: Outcome,

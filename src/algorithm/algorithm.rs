@@ -13,6 +13,17 @@ use crate::{quota::Cost, time::Micros, verdict::Verdict};
 /// State starts as `State::default()`. No state, fresh state and state that has lapsed answer alike. A `now` that is
 /// earlier than what the state has seen is taken for the latest time it has seen, so a clock that goes back grants
 /// nothing. A `now` is at most [`END_OF_TIME`](crate::END_OF_TIME), which is what clocks show at the latest.
+///
+/// ```
+/// use tollgate::{Algorithm, Quota, SlidingCounter};
+///
+/// let limit = SlidingCounter::new(Quota::per_minute(10));
+/// let mut state = Default::default();
+/// let (verdict, mark) = limit.acquire(&mut state, 0, 4);
+/// assert_eq!(verdict.remaining(), 6);
+/// limit.settle(&mut state, 0, mark.expect("it was admitted"), 4, 1); // it turned out to cost 1
+/// assert_eq!(limit.peek(&state, 0, 0).remaining(), 9);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate-limiting algorithm",
     note = "use `TokenBucket`, `LeakyBucket`, `FixedWindow`, `SlidingLog` or `SlidingCounter`"

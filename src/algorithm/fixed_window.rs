@@ -20,11 +20,17 @@ use crate::{
 /// harm.
 ///
 /// ```
-/// use tollgate::{FixedWindow, Quota};
+/// use tollgate::{Algorithm, FixedWindow, Quota};
 ///
-/// let a_day = FixedWindow::new(Quota::per_day(1000));
-/// let a_day_from_the_first = FixedWindow::new(Quota::per_day(1000)).anchored();
-/// # let _ = (a_day, a_day_from_the_first);
+/// /// For how long, after one request at this second, the next one has to wait.
+/// fn wait(limit: FixedWindow, second: u64) -> Option<u64> {
+///     let mut state = Default::default();
+///     limit.acquire(&mut state, second * 1_000_000, 1);
+///     limit.peek(&state, second * 1_000_000, 1).retry_after().map(|wait| wait.as_secs())
+/// }
+/// let once = FixedWindow::new(Quota::per_minute(1));
+/// assert_eq!(wait(once, 70), Some(50)); // until the full minute
+/// assert_eq!(wait(once.anchored(), 70), Some(60)); // a minute of its own
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FixedWindow {

@@ -18,10 +18,13 @@ use crate::{
 ///
 /// ```
 /// use std::time::Duration;
-/// use tollgate::{LeakyBucket, Quota};
+/// use tollgate::{Algorithm, LeakyBucket, Quota};
 ///
-/// let limit = LeakyBucket::new(Quota::per_second(1)).capacity(10).max_wait(Duration::from_secs(5));
-/// # let _ = limit;
+/// let limit = LeakyBucket::new(Quota::per_second(1)).capacity(10).max_wait(Duration::from_secs(2));
+/// let mut state = Default::default();
+/// let mut ask = || limit.acquire(&mut state, 0, 1).0;
+/// assert_eq!([ask(), ask(), ask()].map(|verdict| verdict.delay().as_secs()), [0, 1, 2]);
+/// assert_eq!(ask().retry_after(), Some(Duration::from_secs(1))); // it would be held for three
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeakyBucket {

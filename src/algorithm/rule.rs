@@ -179,7 +179,16 @@ impl Algorithm for Rule {
     }
 }
 
-/// The state of any of the algorithms. It displays as Redis stores it.
+/// The state of any of the algorithms. It displays as the numbers that Redis keeps, with blanks in between.
+///
+/// ```
+/// use tollgate::{FixedWindow, Key, Limit, ManualClock, MemoryStore, Quota};
+///
+/// let store = MemoryStore::builder().clock(ManualClock::at(90_000_000)).build();
+/// let limit = Limit::new("minute", FixedWindow::new(Quota::per_minute(10)));
+/// store.acquire(&limit, &Key::GLOBAL, 3);
+/// assert_eq!(store.state(&limit, &Key::GLOBAL).unwrap().to_string(), "60000000 3"); // since when, and how many
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum State {

@@ -26,11 +26,13 @@ const MOST: u32 = 64;
 /// the limit.
 ///
 /// ```
-/// use tollgate::{Quota, SlidingCounter};
+/// use tollgate::{Algorithm, Quota, SlidingCounter};
 ///
-/// let limit = SlidingCounter::new(Quota::per_minute(100)).buckets(6);
-/// assert!(SlidingCounter::new(Quota::per_minute(100)).try_buckets(7).is_err());
-/// # let _ = limit;
+/// let limit = SlidingCounter::new(Quota::per_minute(100));
+/// let mut state = Default::default();
+/// limit.acquire(&mut state, 0, 100);
+/// assert_eq!(limit.peek(&state, 75_000_000, 0).remaining(), 25); // a quarter of the next minute is over
+/// assert!(limit.try_buckets(7).is_err()); // no whole number of microseconds
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlidingCounter {

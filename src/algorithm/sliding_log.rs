@@ -23,11 +23,13 @@ const LARGEST: u32 = 65_536;
 /// exactly one window old is gone, and refused requests are not remembered.
 ///
 /// ```
-/// use tollgate::{Quota, SlidingLog};
+/// use tollgate::{Algorithm, Quota, SlidingLog};
 ///
-/// let limit = SlidingLog::new(Quota::per_minute(5));
-/// assert!(SlidingLog::try_new(Quota::per_day(1_000_000)).is_err());
-/// # let _ = limit;
+/// let limit = SlidingLog::new(Quota::per_minute(2));
+/// let mut state = Default::default();
+/// let mut passes = |second: u64| limit.acquire(&mut state, second * 1_000_000, 1).0.outcome().admits();
+/// assert_eq!([0, 50, 59, 60, 61, 110].map(&mut passes), [true, true, false, true, false, true]);
+/// assert!(SlidingLog::try_new(Quota::per_day(1_000_000)).is_err()); // too many to remember
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlidingLog {

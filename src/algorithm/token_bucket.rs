@@ -13,11 +13,13 @@ use crate::{
 /// Choose it when bursts are welcome as long as the average holds: most public APIs.
 ///
 /// ```
-/// use tollgate::{Quota, TokenBucket};
+/// use tollgate::{Algorithm, Quota, TokenBucket};
 ///
 /// let limit = TokenBucket::new(Quota::per_second(10)).capacity(100);
+/// let mut state = Default::default();
+/// assert!(limit.acquire(&mut state, 0, 100).0.outcome().admits()); // a burst, after a quiet time
+/// assert_eq!(limit.peek(&state, 1_000_000, 0).remaining(), 10); // and ten a second later
 /// assert!(TokenBucket::new(Quota::per_second(10)).try_capacity(0).is_err());
-/// # let _ = limit;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenBucket {

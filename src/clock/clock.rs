@@ -18,6 +18,21 @@ use crate::time::{END_OF_TIME, Micros};
 /// Tells the time and waits for it.
 ///
 /// The default is the system's clock. A [`ManualClock`] turns into one where a test wants to say what time it is.
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Clock, ManualClock};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let hand = ManualClock::at(0);
+/// let clock = Clock::from(hand.clone());
+/// let sleep = clock.sleep(Duration::from_secs(60));
+/// hand.advance(Duration::from_secs(60));
+/// sleep.await; // ready at once
+/// assert_eq!(clock.now(), 60_000_000);
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clock(Source);
 

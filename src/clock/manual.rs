@@ -16,6 +16,23 @@ use crate::time::{END_OF_TIME, Micros, micros};
 /// A clock that stands still until it is told to move, so that services can be tested without sleeping.
 ///
 /// Clones show the same time. Moving it forward wakes whoever waits on it, in the order of their times.
+/// [The guide](crate::guide::testing) shows how to test a service with it, with requests that wait too.
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Key, Limit, ManualClock, MemoryStore, Quota, SlidingLog};
+///
+/// let clock = ManualClock::at(0);
+/// let store = MemoryStore::builder().clock(clock.clone()).build();
+/// let (limit, key) = (Limit::new("login", SlidingLog::new(Quota::per_hour(1))), Key::new("user:1"));
+/// let passes = || store.acquire(&limit, &key, 1).outcome().admits();
+///
+/// assert!(passes());
+/// clock.advance(Duration::from_micros(60 * 60 * 1_000_000 - 1));
+/// assert!(!passes());
+/// clock.advance(Duration::from_micros(1)); // an hour in all
+/// assert!(passes());
+/// ```
 #[derive(Clone)]
 pub struct ManualClock(Arc<Dial>);
 

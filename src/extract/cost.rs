@@ -5,6 +5,17 @@
 /// A closure is one, and it returns a `u64`, or an `Option` of one. `None` leaves the cost as it is, which is 1 unless an
 /// earlier step has said otherwise. What costs 0 is told what is left and charged nothing. More than 2<sup>32</sup> - 1 counts
 /// as that, which is as much as any limit holds.
+///
+/// ```
+/// use http::Request;
+/// use tollgate::CostExtractor;
+///
+/// // Ten for every page that a search asks for, and as ever where it does not say.
+/// let pages = |request: &Request<()>| request.headers().get("x-pages")?.to_str().ok()?.parse::<u64>().ok().map(|n| 10 * n);
+/// assert_eq!(pages.cost(&Request::builder().header("x-pages", "3").body(())?), Some(30));
+/// assert_eq!(pages.cost(&Request::new(())), None);
+/// # Ok::<(), http::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a `{Req}` costs",
     label = "not a cost of `{Req}`",

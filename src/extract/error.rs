@@ -3,6 +3,24 @@
 use std::{borrow::Cow, error, fmt};
 
 /// Why nobody knows whom a request is counted for.
+///
+/// Return [`missing`](Self::missing) from a key of your own where the client left something out, and
+/// [`not_provided`](Self::not_provided) where your service did.
+///
+/// ```
+/// use http::Request;
+/// use tollgate::{Key, KeyError, KeyExtractor, Or};
+///
+/// let tenant = |request: &Request<()>| match request.uri().host() {
+///     Some(host) => Ok(Key::named("tenant", host)),
+///     None => Err(KeyError::missing("a host")),
+/// };
+/// let request = Request::get("/").body(())?;
+/// assert_eq!(tenant.extract(&request).unwrap_err().to_string(), "the request lacks a host"); // 400
+/// // A stand-in takes the place of what a request lacks.
+/// assert_eq!(Or::new(tenant, "nobody").extract(&request)?.unwrap().as_str(), "~nobody");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {

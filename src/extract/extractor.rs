@@ -8,6 +8,28 @@ use crate::key::Key;
 /// `Ok(None)` exempts the request from this tier; the others still apply. An error refuses it: see [`KeyError`].
 ///
 /// Implement it for a type of your own where a closure will not do. What clients send belongs into [`Key::named`].
+///
+/// ```
+/// use tollgate::{Key, KeyError, KeyExtractor};
+///
+/// /// Any request will do, and not only HTTP's.
+/// struct Job {
+///     queue: &'static str,
+/// }
+///
+/// #[derive(Clone)]
+/// struct Queue;
+///
+/// impl KeyExtractor<Job> for Queue {
+///     fn extract(&self, job: &Job) -> Result<Option<Key>, KeyError> {
+///         Ok((job.queue != "urgent").then(|| Key::named("queue", job.queue))) // what is urgent is exempt
+///     }
+/// }
+///
+/// assert_eq!(Queue.extract(&Job { queue: "mail" })?, Some(Key::new("queue:mail")));
+/// assert_eq!(Queue.extract(&Job { queue: "urgent" })?, None);
+/// # Ok::<(), KeyError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whom a `{Req}` is counted for",
     label = "not a key for `{Req}`",

@@ -14,6 +14,18 @@ use super::KeyError;
 ///
 /// An error refuses the request, as one of a key does: whoever cannot be told from the denied does not pass. But a request
 /// that only lacks what would exempt it ([`KeyError::Missing`]) is counted.
+///
+/// ```
+/// use std::net::SocketAddr;
+/// use http::{Method, Request};
+/// use tollgate::{ClientIp, Matcher};
+///
+/// let request = Request::builder().method(Method::OPTIONS).extension(SocketAddr::from(([10, 1, 2, 3], 4711))).body(())?;
+/// assert!([Method::OPTIONS, Method::TRACE].matches(&request)?);
+/// assert!(ClientIp::peer().within(["10.0.0.0/8"]).matches(&request)?);
+/// assert!(!(|request: &Request<()>| request.uri().path() == "/healthz").matches(&request)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which of `{Req}` are meant",
     label = "means no `{Req}`",

@@ -34,6 +34,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Behind proxies, whose address it is takes some thought: [the guide](crate::guide::behind_proxies) goes through it.
+//!
 //! A [`CostExtractor`] says what a request costs, where that is not 1: a closure, or [`ContentLength`]. A [`Matcher`] says which
 //! requests are exempt or denied: a closure, a method, or [a network](ClientIp::within).
 

@@ -19,8 +19,8 @@ macro_rules! pages {
     )*};
 }
 
-/// The figures of a page. Where they belong it has names of files, which lead nowhere from here, so they are at the end; and each in
-/// a tree of its own, so that its style is for nothing else.
+/// The figures of a page. Where they belong it has names of files, which lead nowhere from here, so they are at the end; and
+/// each in a tree of its own, so that its style is for nothing else.
 macro_rules! figures {
     ($($name:literal)*) => {
         concat!(

@@ -17,6 +17,14 @@ use crate::{
 impl<A: Algorithm, K, St: Store> RateLimitLayer<A, K, St> {
     /// A limit by an algorithm that is configured further: anchored, with sub-windows, policing, with another capacity.
     ///
+    /// ```
+    /// use tollgate::{ClientIp, FixedWindow, MemoryStore, Quota, RateLimitLayer};
+    ///
+    /// let a_day_from_the_first_request = FixedWindow::new(Quota::per_day(1000)).anchored();
+    /// let layer = RateLimitLayer::new("daily", a_day_from_the_first_request, ClientIp::peer(), MemoryStore::new());
+    /// # let _ = layer;
+    /// ```
+    ///
     /// # Panics
     /// Where [`try_new`](Self::try_new) returns an error.
     #[track_caller]

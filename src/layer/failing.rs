@@ -16,6 +16,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     /// Refuses requests while the store cannot decide: 503 with `Retry-After`.
+    /// [The guide](crate::guide::when_redis_fails) shows all three at work.
     pub fn fail_closed(mut self) -> Self {
         self.on_failure = OnFailure::Closed;
         self

@@ -10,7 +10,17 @@ use crate::{
 };
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
-    /// Another tier, charged together with the others, all or none.
+    /// Another tier, charged together with the others, all or none. [The guide](crate::guide::tiers) has more of them.
+    ///
+    /// ```
+    /// use tollgate::{ClientIp, Global, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+    ///
+    /// let layer = RateLimitLayer::sliding_counter("all", Quota::per_second(1000), Global, MemoryStore::new())
+    ///     .unlisted()
+    ///     .tier("client", TokenBucket::new(Quota::per_second(10)).capacity(50), ClientIp::peer());
+    /// let twice = layer.try_tier("client", TokenBucket::new(Quota::per_day(1)), Global).unwrap_err();
+    /// assert_eq!(twice.to_string(), r#"name = "client": it must differ from the names of the other tiers"#);
+    /// ```
     ///
     /// # Panics
     /// Where [`try_tier`](Self::try_tier) returns an error.

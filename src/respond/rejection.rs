@@ -5,6 +5,27 @@ use std::{error, fmt, sync::Arc, time::Duration};
 use crate::{decision::Decision, extract::KeyError};
 
 /// Why a request is not served.
+///
+/// It displays as a sentence for clients. [`status`](Self::status) is what HTTP has for it.
+///
+/// ```
+/// use axum::response::{IntoResponse, Redirect, Response};
+/// use tollgate::{Global, MemoryStore, Quota, RateLimitLayer, Rejection};
+///
+/// /// People are sent to a page that explains it; all else is answered in words.
+/// fn answer(why: Rejection) -> Response {
+///     match &why {
+///         Rejection::Limited(_) => Redirect::to("/slow-down").into_response(),
+///         _ => (why.status(), why.to_string()).into_response(),
+///     }
+/// }
+/// assert_eq!(answer(Rejection::Denied).status(), 403);
+///
+/// let limit = RateLimitLayer::token_bucket("pages", Quota::per_minute(60), Global, MemoryStore::new());
+/// # let _: axum::Router = axum::Router::new().layer(
+/// limit.respond_with(answer)
+/// # );
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Rejection {

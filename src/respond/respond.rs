@@ -4,6 +4,44 @@ use super::Rejection;
 use crate::decision::Decision;
 
 /// Tells requests what has been decided about them.
+///
+/// Most want [`HttpAnswers`](crate::HttpAnswers), or a closure that makes a response of a [`Rejection`]. Implement it where both are not enough:
+/// for another protocol, or to remember something of the request until it is answered.
+///
+/// ```
+/// use tollgate::{Decision, Key, MemoryStore, Quota, RateLimitLayer, Rejection, Respond};
+/// use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn};
+///
+/// #[derive(Clone)]
+/// struct Chat;
+///
+/// impl Respond<String, String, BoxError> for Chat {
+///     type Context = usize;
+///
+///     fn context(&self, line: &String) -> usize {
+///         line.len()
+///     }
+///
+///     fn reject(&self, length: usize, why: Rejection) -> Result<String, BoxError> {
+///         Ok(format!("not sent, {length} letters: {why}"))
+///     }
+///
+///     fn admit(&self, _: usize, decision: &Decision, answer: &mut String) {
+///         *answer += &format!(" ({} left)", decision.tiers()[0].verdict().remaining());
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), BoxError> {
+/// let author = |line: &String| Key::named("author", line.split(':').next().unwrap_or_default());
+/// let chat = ServiceBuilder::new()
+///     .layer(RateLimitLayer::sliding_log("lines", Quota::per_day(1), author, MemoryStore::new()).respond_with(Chat))
+///     .service(service_fn(async |_: String| Ok::<_, BoxError>("sent".to_owned())));
+/// assert_eq!(chat.clone().oneshot("ann: hi".into()).await?, "sent (0 left)");
+/// assert!(chat.oneshot("ann: hi".into()).await?.starts_with("not sent, 7 letters: Too many requests."));
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot answer a `{Req}` with a `{Res}`",
     note = "`HttpAnswers`, the default, answers HTTP requests whose response's body can be made from a `String`",

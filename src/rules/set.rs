@@ -113,7 +113,8 @@ impl RuleSet {
 
     /// What a request is charged, in the order of the file: nothing, if it is exempt or no limit is for it.
     ///
-    /// It is for whoever asks a [store](crate::Store) without a layer, as a simulation does.
+    /// It is for whoever asks a [store](crate::Store) without a layer, as a simulation does, and for
+    /// [tests](crate::guide::testing) of a file.
     pub fn charges<B>(&self, request: &Request<B>) -> Result<Charges, KeyError> {
         let mut bill = Bill::default();
         self.in_force().bill(request, &mut bill);

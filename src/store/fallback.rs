@@ -15,6 +15,24 @@ use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operat
 ///
 /// Memory starts from nothing when the store fails, and what was charged there does not move to the store when that is
 /// back. So over any window, `n` nodes admit what the limit allows, and at most `n` times as much again.
+///
+/// ```
+/// # #[cfg(feature = "redis")]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), tollgate::StoreError> {
+/// use tollgate::{Fallback, Key, Limiter, MemoryStore, Quota, RedisStore, SlidingLog};
+///
+/// let nobody = RedisStore::connect("redis://127.0.0.1:1")?; // there is no Redis
+/// let store = Fallback::new(nobody, MemoryStore::new());
+/// let limiter = Limiter::new("daily", SlidingLog::new(Quota::per_day(1)), store);
+/// let decision = limiter.check(&Key::GLOBAL).await?;
+/// assert!(decision.admits() && decision.is_by_fallback());
+/// assert!(!limiter.check(&Key::GLOBAL).await?.admits());
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "redis"))]
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fallback<St> {
     store: St,

@@ -21,11 +21,19 @@ const BEGIN: [&str; 2] = ["query/", "cookie/"];
 /// counts, as it does for handlers. Values are stored as they are: for secrets, there is [`ApiKey`](crate::ApiKey).
 ///
 /// ```
-/// use tollgate::{ClientIp, Header};
+/// use http::Request;
+/// use tollgate::{ClientIp, Header, KeyExtractor};
 ///
-/// let anonymous_together = Header::new("x-user-id").or("anonymous");
-/// let anonymous_by_address = Header::new("x-user-id").or(ClientIp::peer());
-/// # let _ = (anonymous_together, anonymous_by_address);
+/// let user = Header::new("x-user-id").label("user");
+/// let request = Request::builder().header("x-user-id", "12345").body(())?;
+/// assert_eq!(user.extract(&request)?.unwrap().as_str(), "user:12345");
+/// assert!(user.extract(&Request::new(())).is_err());
+///
+/// let anonymous_together = user.clone().or("anonymous");
+/// assert_eq!(anonymous_together.extract(&Request::new(()))?.unwrap().as_str(), "~anonymous");
+/// let anonymous_by_address = user.or(ClientIp::peer());
+/// # let _ = KeyExtractor::<Request<()>>::extract(&anonymous_by_address, &request)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Header {

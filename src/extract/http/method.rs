@@ -8,6 +8,16 @@ use crate::key::Key;
 /// The request's method: `method:GET`. It is of use in a tuple, like `(Header::new("x-user-id"), HttpMethod)`.
 ///
 /// Methods that HTTP does not define are one, `method:other`: a client can make up as many as it likes.
+///
+/// ```
+/// use http::Request;
+/// use tollgate::{Header, HttpMethod, KeyExtractor};
+///
+/// let request = Request::post("/notes").header("x-user-id", "ann").body(())?;
+/// let by_user_and_method = (Header::new("x-user-id"), HttpMethod);
+/// assert_eq!(by_user_and_method.extract(&request)?.unwrap().as_str(), "x-user-id:ann:method:POST");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HttpMethod;
 

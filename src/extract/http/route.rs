@@ -11,6 +11,19 @@ use crate::key::Key;
 /// Its braces read `<id>` in a key: Redis Cluster would place all keys of a route on one node by what is in braces. Where
 /// no route was matched, in a fallback or around a whole router, all requests count as one, `~unmatched`: never by their
 /// path, which clients make up.
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer, Route};
+///
+/// // One layer, and a limit for each client on each route.
+/// let limit = RateLimitLayer::sliding_counter("route", Quota::per_minute(60), (ClientIp::peer(), Route), MemoryStore::new());
+/// let app: Router = Router::new()
+///     .route("/notes", get(async || "notes"))
+///     .route("/notes/{id}", get(async || "a note"))
+///     .layer(limit);
+/// # let _ = app;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Route;
 

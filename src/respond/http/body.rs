@@ -10,7 +10,14 @@ use http::HeaderValue;
 use super::super::Rejection;
 use crate::{decision::Tier, extract::KeyError};
 
-/// A body and its type.
+/// A body and its type, as [`HttpAnswers::body`](crate::HttpAnswers::body) takes it.
+///
+/// ```
+/// use tollgate::{AnswerBody, HttpAnswers};
+///
+/// let answers = HttpAnswers::new().body(|why| AnswerBody::json(format!(r#"{{"code":{}}}"#, why.status().as_u16())));
+/// # let _ = answers;
+/// ```
 #[derive(Clone, Debug)]
 pub struct AnswerBody {
     pub(super) content_type: HeaderValue,

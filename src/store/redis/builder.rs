@@ -77,7 +77,8 @@ impl RedisStoreBuilder {
         }
     }
 
-    /// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, or `redis+unix://`.
+    /// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS (with the
+    /// feature `tls`), or `redis+unix://`.
     #[must_use]
     pub fn url(mut self, url: &str) -> Self {
         self.address.place = Some(Place::Url(url.into()));

@@ -9,6 +9,15 @@ use crate::invalid::Invalid;
 /// Why a [`RedisStore`](crate::RedisStore) could not be built, or could not decide.
 ///
 /// Its words tell what to do about it, and never hold a password.
+///
+/// ```
+/// use tollgate::{RedisStore, StoreError};
+///
+/// let error = RedisStore::connect("localhost").unwrap_err();
+/// assert!(matches!(error, StoreError::Address { .. }));
+/// assert!(error.to_string().contains("it must be like redis://HOST:PORT"));
+/// assert!(!error.may_have_charged());
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StoreError {

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// Behind a proxy, the socket's peer is the proxy, and every client would be counted as one: name the proxies with
 /// [`behind`](Self::behind), or count them with [`hops`](Self::hops). **Trust only what really is a proxy of yours**: whoever
-/// is trusted can name any address.
+/// is trusted can name any address. [The guide](crate::guide::behind_proxies) goes through what is believed of whom.
 ///
 /// # The peer's address
 /// With axum, serve the router with `.into_make_service_with_connect_info::<SocketAddr>()`; in tests, add

@@ -93,6 +93,10 @@ fn what_does_not_say_one_address_is_not_believed() {
         "for=\"198.51.100.7\"\"",
         "for=\"[2001:db8::1\"",
         "for='198.51.100.7'",
+        // A quote too many: whatever stands before it would decide where the element begins.
+        "for=\"198.51.100.7:4711\";host=a\"",
+        "for=\"[2001:db8::1]:4711\";host=a\"",
+        "for=\"[2001:db8::1]:4711\", host=\"a\"\"",
         // Nobody knows which of two the proxy wrote.
         "for=198.51.100.7;for=203.0.113.9",
         "for=198.51.100.7;for=198.51.100.7",

@@ -141,19 +141,27 @@ fn forwarded(element: &[u8]) -> Option<IpAddr> {
 }
 
 /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; not `unknown`, not `_hidden`.
-/// A port may be hidden too, and is not looked at.
 fn node(text: &str) -> Option<IpAddr> {
     let address = match text.strip_prefix('[') {
         Some(rest) => {
             let (address, port) = rest.split_once(']')?;
-            let has_port = port.len() > 1 && port.starts_with(':');
+            let has_port = port.strip_prefix(':').is_some_and(is_port);
             let address = (port.is_empty() || has_port).then_some(address)?;
             IpAddr::V6(address.parse().ok()?)
         }
         None => match text.split_once(':') {
-            Some((address, port)) if !port.is_empty() && !port.contains(':') => IpAddr::V4(address.parse().ok()?),
+            Some((address, port)) if is_port(port) => IpAddr::V4(address.parse().ok()?),
             _ => text.parse().ok()?,
         },
     };
     Some(address.to_canonical())
+}
+
+/// A number, or a name where it is hidden too. Nothing else will do: an element whose quotes do not pair up would otherwise
+/// be read as an address with a long port, until somebody writes another quote before it.
+fn is_port(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }

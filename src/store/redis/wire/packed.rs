@@ -3,6 +3,9 @@
 //! Redis and Lua make a string of every argument, and Lua a number of every string. Packed, they are numbers at once;
 //! and a reply of hundreds of numbers is read in a fraction of the time that as many replies take.
 
+/// The largest whole number that Lua counts to exactly. What is larger is none of ours, and would overflow in sums.
+const MOST: u64 = 1 << 53;
+
 /// How many values Lua is given at once; it could take almost 8000.
 const MOST_AT_ONCE: u32 = 4000;
 
@@ -96,7 +99,12 @@ impl<'a> Unpacked<'a> {
         Some(array)
     }
 
-    /// The next value; none at the end, or if it is neither a whole number nor a text.
+    /// Whether nothing is left: neither a value nor a byte after the last one.
+    pub(crate) fn is_done(&self) -> bool {
+        self.values == 0 && self.bytes.is_empty()
+    }
+
+    /// The next value; none at the end, or if it is neither a whole number that Lua can say nor a text.
     pub(crate) fn next(&mut self) -> Option<Value<'a>> {
         self.values = self.values.checked_sub(1)?;
         let length = match self.byte()? {
@@ -120,13 +128,16 @@ impl<'a> Unpacked<'a> {
     }
 
     fn number<const N: usize>(&mut self) -> Option<Value<'a>> {
-        self.unsigned::<N>().map(|number| Value::Number(Some(number)))
+        exact(self.unsigned::<N>()?)
     }
 
     fn signed<const N: usize>(&mut self) -> Option<Value<'a>> {
         let number = self.unsigned::<N>()?;
         let is_negative = number >> (8 * N - 1) == 1;
-        Some(Value::Number((!is_negative).then_some(number)))
+        match is_negative {
+            true => Some(Value::Number(None)),
+            false => exact(number),
+        }
     }
 
     fn unsigned<const N: usize>(&mut self) -> Option<u64> {
@@ -143,6 +154,10 @@ impl<'a> Unpacked<'a> {
         self.bytes = rest;
         Some(taken)
     }
+}
+
+fn exact(number: u64) -> Option<Value<'static>> {
+    (number <= MOST).then_some(Value::Number(Some(number)))
 }
 
 #[cfg(test)]
@@ -198,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_no_array_is_none() {
+    fn what_is_cut_off_or_no_array_or_too_large_is_none() {
         for hex in [
             "",
             "00",
@@ -209,6 +224,9 @@ mod tests {
             "91c0",
             "91cb3ff0000000000000",
             "92 00",
+            // More than Lua can count.
+            "91 cf0020000000000001",
+            "91 d37fffffffffffffff",
         ] {
             assert_eq!(unpacked(hex), None, "{hex}");
         }

@@ -47,6 +47,9 @@ impl<'a> Reply<'a> {
                 other => return Err(StoreError::reply(format!("{other:?} is neither a key nor a failure"))),
             }
         }
+        if !rest.is_done() {
+            return Err(StoreError::reply("something follows it"));
+        }
         let now = expect(&mut values)?;
         Ok(Self { now, values, failures })
     }

@@ -127,6 +127,9 @@ pub use deadpool_redis::redis;
 
 #[cfg(feature = "rules")]
 pub use self::rules::{Problem, RuleSet, RulesError};
+#[cfg(all(fuzzing, feature = "redis", feature = "rules"))]
+#[doc(hidden)]
+pub use self::store::fuzzing;
 #[cfg(feature = "redis")]
 pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{

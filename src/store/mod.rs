@@ -12,6 +12,8 @@ mod redis;
 mod sealed;
 mod store;
 
+#[cfg(all(fuzzing, feature = "redis", feature = "rules"))]
+pub use self::redis::fuzzing;
 #[cfg(feature = "redis")]
 pub use self::redis::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{

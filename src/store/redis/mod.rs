@@ -18,6 +18,8 @@ mod servers;
 mod store;
 mod wire;
 
+#[cfg(all(fuzzing, feature = "rules"))]
+pub use self::wire::fuzzing;
 pub use self::{
     builder::RedisStoreBuilder,
     error::StoreError,

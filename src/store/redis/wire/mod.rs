@@ -3,6 +3,9 @@
 //! lua/README.md documents it for callers in any language.
 
 pub(super) mod call;
+#[cfg(all(any(fuzzing, test), feature = "rules"))]
+#[allow(unreachable_pub, reason = "fuzz targets reach it, tests need not")]
+pub mod fuzzing;
 mod packed;
 pub(super) mod program;
 mod reply;

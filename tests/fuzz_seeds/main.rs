@@ -1,0 +1,37 @@
+//! What the fuzz targets hold against inputs that nobody thought of, on the inputs that are kept in fuzz/seeds: each whole,
+//! and broken off anywhere. `store::redis::wire::fuzzing` does so where it takes the inside.
+
+#[allow(unreachable_pub, reason = "it is a crate of its own for the targets")]
+#[path = "../../fuzz/src/lib.rs"]
+mod fuzz;
+
+use std::{fs, path::Path};
+
+fn replay(target: &str, holds: fn(&[u8])) {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let files = fs::read_dir(&seeds).unwrap_or_else(|error| panic!("{}: {error}", seeds.display()));
+    let mut count = 0;
+    for file in files {
+        let file = file.unwrap().path();
+        println!("{}", file.display());
+        let input = fs::read(&file).unwrap();
+        (0..=input.len()).for_each(|end| holds(&input[..end]));
+        count += 1;
+    }
+    assert!(count > 0, "there is nothing in {}", seeds.display());
+}
+
+#[test]
+fn the_client_is_nobody_whom_the_proxies_did_not_see() {
+    replay("client_ip", fuzz::client_ip);
+}
+
+#[test]
+fn rules_are_taken_as_they_are_or_refused_for_what_is_in_them() {
+    replay("rules", fuzz::rules);
+}
+
+#[test]
+fn the_laws_are_kept() {
+    replay("laws", fuzz::laws);
+}

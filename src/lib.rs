@@ -96,6 +96,9 @@ mod clock;
 mod decision;
 mod digits;
 pub mod extract;
+#[cfg(all(any(fuzzing, test), feature = "redis", feature = "rules"))]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(all(doc, any(not(doctest), all(feature = "redis", feature = "axum"))))]
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
 pub mod guide;
@@ -127,9 +130,6 @@ pub use deadpool_redis::redis;
 
 #[cfg(feature = "rules")]
 pub use self::rules::{Problem, RuleSet, RulesError};
-#[cfg(all(fuzzing, feature = "redis", feature = "rules"))]
-#[doc(hidden)]
-pub use self::store::fuzzing;
 #[cfg(feature = "redis")]
 pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{

@@ -1,9 +1,6 @@
-//! What is held against inputs that nobody thought of, as far as it can be asked from outside.
-//!
-//! What needs the inside, keys in Redis and its replies, is in `src/fuzzing` of the crate itself.
+//! What the targets hold, from where the tests have it, too.
 
-mod client_ip;
-mod laws;
-mod rules;
+#[path = "../../tests/fuzz_seeds/properties/mod.rs"]
+mod properties;
 
-pub use self::{client_ip::client_ip, laws::laws, rules::rules};
+pub use self::properties::{client_ip, laws, rules};

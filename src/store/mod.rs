@@ -8,12 +8,10 @@
 mod fallback;
 mod memory;
 #[cfg(feature = "redis")]
-mod redis;
+pub(crate) mod redis;
 mod sealed;
 mod store;
 
-#[cfg(all(fuzzing, feature = "redis", feature = "rules"))]
-pub use self::redis::fuzzing;
 #[cfg(feature = "redis")]
 pub use self::redis::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{

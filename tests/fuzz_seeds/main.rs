@@ -1,14 +1,15 @@
-//! What the fuzz targets hold against inputs that nobody thought of, on the inputs that are kept in fuzz/seeds: each whole,
-//! and broken off anywhere. `store::redis::wire::fuzzing` does so where it takes the inside.
+//! What the fuzz targets hold against inputs that nobody thought of, on the inputs that are kept in `seeds/`: each whole, and
+//! broken off anywhere. `src/fuzzing/` does so where it takes the inside.
 
 #[allow(unreachable_pub, reason = "it is a crate of its own for the targets")]
-#[path = "../../fuzz/src/lib.rs"]
-mod fuzz;
+mod properties;
 
 use std::{fs, path::Path};
 
 fn replay(target: &str, holds: fn(&[u8])) {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzz_seeds/seeds")
+        .join(target);
     let files = fs::read_dir(&seeds).unwrap_or_else(|error| panic!("{}: {error}", seeds.display()));
     let mut count = 0;
     for file in files {
@@ -23,15 +24,15 @@ fn replay(target: &str, holds: fn(&[u8])) {
 
 #[test]
 fn the_client_is_nobody_whom_the_proxies_did_not_see() {
-    replay("client_ip", fuzz::client_ip);
+    replay("client_ip", properties::client_ip);
 }
 
 #[test]
 fn rules_are_taken_as_they_are_or_refused_for_what_is_in_them() {
-    replay("rules", fuzz::rules);
+    replay("rules", properties::rules);
 }
 
 #[test]
 fn the_laws_are_kept() {
-    replay("laws", fuzz::laws);
+    replay("laws", properties::laws);
 }

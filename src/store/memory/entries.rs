@@ -178,21 +178,8 @@ fn parent(at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
-    use super::{super::MemoryStore, *};
+    use super::*;
     use crate::{algorithm::TokenBucket, quota::Quota};
-
-    /// Whoever has found keys that collide in one process has found nothing about another.
-    #[test]
-    fn no_two_stores_hash_alike() {
-        let (limit, key) = (
-            Limit::new("user", TokenBucket::new(Quota::per_second(1))),
-            Key::new("key"),
-        );
-        let hashes: HashSet<u64> = (0..100).map(|_| MemoryStore::new().hash(&limit, &key)).collect();
-        assert_eq!(hashes.len(), 100);
-    }
 
     /// Keys come, go and change their due times in an order that never repeats; after each, all are where they belong.
     #[test]

@@ -16,10 +16,8 @@ mod health;
 mod requests;
 mod servers;
 mod store;
-mod wire;
+pub(crate) mod wire;
 
-#[cfg(all(fuzzing, feature = "rules"))]
-pub use self::wire::fuzzing;
 pub use self::{
     builder::RedisStoreBuilder,
     error::StoreError,

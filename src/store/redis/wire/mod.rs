@@ -2,12 +2,9 @@
 //!
 //! lua/README.md documents it for callers in any language.
 
-pub(super) mod call;
-#[cfg(all(any(fuzzing, test), feature = "rules"))]
-#[allow(unreachable_pub, reason = "fuzz targets reach it, tests need not")]
-pub mod fuzzing;
+pub(crate) mod call;
 mod packed;
 pub(super) mod program;
 mod reply;
 
-pub(super) use self::{call::Prefix, reply::Reply};
+pub(crate) use self::{call::Prefix, reply::Reply};

@@ -3,7 +3,9 @@
 use std::{fs, path::Path};
 
 fn replay(target: &str, holds: fn(&[u8])) {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzz_seeds/seeds")
+        .join(target);
     let files = fs::read_dir(&seeds).unwrap_or_else(|error| panic!("{}: {error}", seeds.display()));
     let mut count = 0;
     for file in files {

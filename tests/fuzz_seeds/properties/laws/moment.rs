@@ -47,7 +47,7 @@ impl Moment<'_> {
         let then = now + micros(rule.peek(state, now, 0).reset_after());
         let all = rule.peek(state, then, rule.capacity());
         assert_eq!(all.outcome(), Outcome::Admitted { delay: 0 });
-        assert_eq!(rule.peek(state, then, 0).remaining(), rule.capacity().into());
+        assert_eq!(rule.peek(state, then, 0).remaining(), u64::from(rule.capacity()));
     }
 
     /// State that has lapsed answers, and is charged, like none.

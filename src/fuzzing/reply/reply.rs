@@ -1,18 +1,12 @@
-//! Replies of any bytes: they say what a plain reading of them says, or nothing.
-//!
-//! The first byte of an input is what was asked, the second how the others become a reply.
-
-mod plainly;
-mod told;
-mod written;
+//! Bytes that come back, held against what they say plainly.
 
 use deadpool_redis::redis::{Value, parse_redis_value};
 
-use self::{
+use super::{
     plainly::Plainly,
-    told::{Told, Untold},
+    told::{self, Told, Untold},
+    written,
 };
-use super::super::{Prefix, Reply, call::encode};
 use crate::{
     algorithm::{Algorithm, FixedWindow, LeakyBucket, Mark, SlidingCounter, SlidingLog, TokenBucket},
     charge::{Charge, Charges},
@@ -21,6 +15,7 @@ use crate::{
     operation::Operation,
     quota::Quota,
     receipt::{Charged, Receipt},
+    store::redis::wire::{Prefix, Reply, call::encode},
 };
 
 /// What was asked, and bytes that come back.

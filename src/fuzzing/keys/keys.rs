@@ -1,17 +1,10 @@
-//! Keys in Redis: no two identities meet, and each can be told from its key.
-//!
-//! An input is one charge or two, with an empty line between them. The first line of a charge is its limit, every other
-//! one a part of its identity.
-
-mod identity;
-mod taken_apart;
+//! Charges, two at a time, and what can be told of them.
 
 use std::{str::Lines, time::Duration};
 
-use self::{identity::Part, taken_apart::TakenApart};
-use super::super::{
-    Prefix,
-    call::{self, encode},
+use super::{
+    identity::{self, Part},
+    taken_apart::TakenApart,
 };
 use crate::{
     algorithm::{Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, TokenBucket},
@@ -19,6 +12,10 @@ use crate::{
     limit::Limit,
     operation::Operation,
     quota::Quota,
+    store::redis::wire::{
+        Prefix,
+        call::{self, encode},
+    },
 };
 
 /// Charges, as text.

@@ -142,14 +142,14 @@ async fn it_shares_a_limit_with_a_layer<St: TestStore>() {
     let by_user = |user: &&'static str| Key::named("user", user);
     let layer = RateLimitLayer::fixed_window("api", three, by_user, store.clone()).respond_with(AsError);
     let service = layer.layer(service_fn(async |_: &'static str| Ok::<_, BoxError>(())));
-    let limiter = Limiter::new("api", FixedWindow::new(three), store);
+    let limiter = Limiter::new("api", FixedWindow::new(three), store.clone());
     assert!(service.clone().oneshot("alice").await.is_ok());
     assert_eq!(told(limiter.peek(&alice()).await), (true, vec![2]));
     assert_eq!(told(limiter.check_n(&alice(), 2).await), (true, vec![0]));
     assert!(service.clone().oneshot("alice").await.is_err());
     assert!(service.clone().oneshot("bob").await.is_ok());
     // Of another window, it is another limit.
-    let hourly = Limiter::new("api", FixedWindow::new(Quota::per_hour(3)), MemoryStore::new());
+    let hourly = Limiter::new("api", FixedWindow::new(Quota::per_hour(3)), store);
     assert_eq!(told(hourly.peek(&alice()).await), (true, vec![3]));
 }
 

@@ -3,10 +3,10 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
+use std::{thread, time::Duration};
 
 use support::redis::{RedisServer, ask, calls};
-use tokio::sync::oneshot;
+use tokio::{runtime, sync::oneshot, time};
 use tollgate::redis::Connection;
 use tollgate::{
     AsError, Charge, Charges, Cost, Decision, Global, Key, Limit, ManualClock, Operation, Outcome, Quota,
@@ -33,6 +33,16 @@ async fn calls_of(store: &RedisStore, redis: &mut Connection, charges: impl Into
     calls(redis, "evalsha") - before
 }
 
+/// Resets the limit from another node. The time of this one does not go on meanwhile, if it stands still.
+fn reset_by(elsewhere: &RedisStore) {
+    let node = || {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let reset = async { elsewhere.apply(Operation::Reset(charge(1).into())).await };
+        runtime.block_on(reset).unwrap();
+    };
+    thread::scope(|scope| scope.spawn(node).join().unwrap());
+}
+
 /// A store that has been refused once, of a key that has one left of two.
 async fn refused(server: &RedisServer) -> RedisStore {
     let store = server.store().build().unwrap();
@@ -46,9 +56,12 @@ async fn a_refusal_is_repeated_to_whoever_asks_for_as_much() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = refused(&server).await;
+    // It is repeated for a second, and no time goes by here.
+    time::pause();
     for _ in 0..100 {
         assert_eq!(calls_of(&store, redis, charge(2)).await, 0);
     }
+    time::resume();
     // Less may pass, and what can never pass is told so.
     assert!(acquire(&store, charge(1)).await.admits());
     assert_eq!(acquire(&store, charge(3)).await.outcome(), Outcome::Impossible);
@@ -61,10 +74,13 @@ async fn a_refusal_is_repeated_to_whoever_asks_for_as_much() {
 async fn a_repeated_refusal_says_how_long_there_is_to_wait_by_now() {
     let server = RedisServer::start();
     let store = refused(&server).await;
+    time::pause();
     let first = acquire(&store, charge(2)).await;
-    for _ in 0..100 {
+    for turn in 1..=100 {
+        time::advance(Duration::from_micros(4999)).await;
         let again = acquire(&store, charge(2)).await;
-        let gone = again.now() - first.now();
+        let gone = turn * 4999;
+        assert_eq!(again.now(), first.now() + gone);
         let waits = [&first, &again].map(|decision| decision.retry_after().unwrap().as_micros() as u64);
         assert_eq!(waits[1] + gone, waits[0]);
         let resets = [&first, &again].map(|decision| decision.tiers()[0].verdict().reset_after().as_micros() as u64);
@@ -80,7 +96,9 @@ async fn other_tiers_on_other_terms_are_asked_about() {
     let mut group = Charges::from(Charge::new(limit("other", 10), Key::new("key")));
     group.push(charge(2)).unwrap();
     assert_eq!(calls_of(&store, redis, group.clone()).await, 1);
+    time::pause();
     assert_eq!(calls_of(&store, redis, group.clone()).await, 0);
+    time::resume();
     let mut dearer = Charges::from(Charge::new(limit("other", 10), Key::new("key")).cost(2));
     dearer.push(charge(2)).unwrap();
     assert_eq!(calls_of(&store, redis, dearer).await, 1);
@@ -108,11 +126,11 @@ async fn what_may_have_been_given_back_is_asked_about() {
     let store = server.store().deadline(Duration::from_millis(200)).build().unwrap();
     assert!(acquire(&store, charge(2)).await.admits());
     assert_eq!(calls_of(&store, redis, charge(2)).await, 1);
+    time::pause();
     assert_eq!(calls_of(&store, redis, charge(2)).await, 0);
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
-    tokio::time::pause();
     let reset = store.apply(Operation::Reset(charge(1).into())).await;
-    tokio::time::resume();
+    time::resume();
     assert!(reset.unwrap_err().may_have_charged());
     // It never comes to be done, but nobody can know that.
     ask::<()>(redis, "CLIENT KILL TYPE normal");
@@ -129,13 +147,12 @@ async fn what_is_given_back_elsewhere_shows_within_a_second() {
     let (here, elsewhere) = (server.store().build().unwrap(), server.store().build().unwrap());
     assert!(acquire(&here, charge(2)).await.admits());
     assert!(!acquire(&here, charge(2)).await.admits());
-    let refused = Instant::now();
-    elsewhere.apply(Operation::Reset(charge(1).into())).await.unwrap();
-    let mut asked = Instant::now();
-    while !acquire(&here, charge(2)).await.admits() {
-        assert!(asked - refused < Duration::from_secs(1));
-        asked = Instant::now();
-    }
+    time::pause();
+    reset_by(&elsewhere);
+    assert!(!acquire(&here, charge(2)).await.admits());
+    time::advance(Duration::from_secs(1)).await;
+    time::resume();
+    assert!(acquire(&here, charge(2)).await.admits());
 }
 
 /// Where a charge may be given back any moment, nobody is refused for a second longer.

@@ -1,6 +1,6 @@
 //! Random limits and random traffic for the property tests.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use proptest::{prelude::*, sample::select};
 use tollgate::{
@@ -10,6 +10,18 @@ use tollgate::{
 
 /// Any rule of any algorithm: small ones that fill up quickly, and extreme ones.
 pub fn any_rule() -> impl Strategy<Value = Rule> {
+    any_of(0..7)
+}
+
+/// Any leaky bucket that queues.
+pub fn any_queue() -> impl Strategy<Value = Rule> {
+    any_of(QUEUE..QUEUE + 1)
+}
+
+/// What [`build`] calls a leaky bucket that queues.
+const QUEUE: usize = 2;
+
+fn any_of(kinds: Range<usize>) -> impl Strategy<Value = Rule> {
     let limit = prop_oneof![
         6 => 1..12_u32,
         1 => 1..2000_u32,
@@ -26,7 +38,7 @@ pub fn any_rule() -> impl Strategy<Value = Rule> {
     let capacity = prop_oneof![4 => 1..30_u32, 1 => 1..10_000_000_u32, 1 => 1..=u32::MAX];
     let buckets = prop_oneof![2 => Just(1), 1 => 2..=8_u32, 1 => select(vec![60, 64])];
     let max_wait = prop_oneof![2 => Just(None), 1 => (0..150_u64).prop_map(Some)];
-    (0..7_usize, limit, window, capacity, buckets, max_wait).prop_filter_map(
+    (kinds, limit, window, capacity, buckets, max_wait).prop_filter_map(
         "a combination that is out of bounds",
         |(kind, limit, window, capacity, buckets, max_wait)| {
             let max_wait = max_wait.map(|percent| window.saturating_mul(percent) / 100);
@@ -50,7 +62,7 @@ fn build(kind: usize, limit: u32, window: Micros, capacity: u32, buckets: u32, m
     Some(match kind {
         0 => TokenBucket::try_with_capacity(quota, capacity).ok()?.rule(),
         1 => leaky()?.policing().rule(),
-        2 => match max_wait {
+        QUEUE => match max_wait {
             Some(max_wait) => leaky()?.try_max_wait(Duration::from_micros(max_wait)).ok()?.rule(),
             None => leaky()?.rule(),
         },
@@ -99,7 +111,6 @@ pub enum Size {
 }
 
 impl Size {
-    /// No more than a log can be asked to take in a test's time.
     pub fn of(self, rule: &Rule) -> u32 {
         match self {
             Self::Units(units) => units,

@@ -3,21 +3,19 @@
 
 mod support;
 
-use std::{
-    io::Write,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{io::Write, process::Child, time::Duration};
 
-use support::{redis::RedisServer, rules::each_algorithm};
+use support::{
+    again::{again, told},
+    redis::RedisServer,
+    rules::each_algorithm,
+};
 use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Micros, Operation, Quota, RedisStore, Store};
 
 const PROCESSES: usize = 8;
 const REQUESTS: usize = 1000;
 const SIDE_BY_SIDE: usize = 20;
 const NOW: Micros = 1_700_000_000_000_000;
-/// Tells a process of this test that it is one of the eight, and where their Redis is.
-const WORKER: &str = "TOLLGATE_TEST_WORKER";
 
 /// Every algorithm at one key, and a second tier that admits more, so that all or none shows.
 fn limits() -> Vec<(Limit, Limit)> {
@@ -75,14 +73,6 @@ async fn work(url: &str) -> Vec<usize> {
     admitted
 }
 
-fn start_worker(url: &str) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "eight_processes_admit_exactly_the_limit", "--nocapture"])
-        .env(WORKER, url);
-    command.stdout(Stdio::piped()).stdin(Stdio::piped()).spawn().unwrap()
-}
-
 /// The counts a worker has printed.
 fn result(worker: Child) -> Vec<usize> {
     let output = worker.wait_with_output().unwrap();
@@ -101,7 +91,8 @@ fn eight_processes_admit_exactly_the_limit() {
         .enable_all()
         .build()
         .unwrap();
-    if let Ok(url) = std::env::var(WORKER) {
+    // One of the eight is told where their Redis is.
+    if let Some(url) = told() {
         // All start together, when the parent has started them all.
         std::io::stdin().read_line(&mut String::new()).unwrap();
         let admitted: Vec<String> = runtime.block_on(work(&url)).iter().map(usize::to_string).collect();
@@ -109,7 +100,8 @@ fn eight_processes_admit_exactly_the_limit() {
         return;
     }
     let server = RedisServer::start();
-    let mut workers: Vec<Child> = (0..PROCESSES).map(|_| start_worker(&server.url())).collect();
+    let mut worker = again("eight_processes_admit_exactly_the_limit", &server.url());
+    let mut workers: Vec<Child> = (0..PROCESSES).map(|_| worker.spawn().unwrap()).collect();
     for worker in &mut workers {
         worker.stdin.take().unwrap().write_all(b"go\n").unwrap();
     }

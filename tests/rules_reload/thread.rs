@@ -1,19 +1,17 @@
 //! The thread that looks at the file: one, for as long as somebody holds the rules.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
 
 use crate::{
     fixture::{SECOND, Watched, text},
     support::{
+        again::alone,
         log::{self, Line},
         patience::until,
     },
 };
-
-/// Tells a process of this test that it is the one in which no other test runs.
-const ALONE: &str = "TOLLGATE_TEST_ALONE";
 
 /// How many threads of this process look at rules files.
 fn threads() -> usize {
@@ -25,13 +23,10 @@ fn threads() -> usize {
 
 #[test]
 fn it_ends_with_the_last_who_holds_the_rules() {
-    if std::env::var_os(ALONE).is_none() {
-        let mut alone = Command::new(std::env::current_exe().unwrap());
-        let test = "thread::it_ends_with_the_last_who_holds_the_rules";
-        let alone = alone.args(["--exact", test]).env(ALONE, "yes").output().unwrap();
-        assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stdout));
-        return;
-    }
+    alone("thread::it_ends_with_the_last_who_holds_the_rules", it_ends);
+}
+
+fn it_ends() {
     let Watched { folder, file, rules } = Watched::new();
     until("it has its name", || threads() == 1);
     // Whoever watches the file too has a thread of their own, and whoever fails to has none.

@@ -1,11 +1,16 @@
-//! Servers that are killed, restarted, frozen and thawed.
+//! Servers that are killed, restarted, frozen and thawed, and that end with whoever started them, however that ends.
 
 use std::{
-    io::{ErrorKind, Read, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     net::TcpStream,
+    panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use crate::support::redis::{RedisServer, ask, info};
+use crate::support::{
+    again::{again, told},
+    patience::until,
+    redis::{RedisServer, ask, info},
+};
 
 fn connect(server: &RedisServer) -> std::io::Result<TcpStream> {
     TcpStream::connect(("127.0.0.1", server.port()))
@@ -60,4 +65,40 @@ fn valkey_is_started_like_redis_and_is_another_server() {
     let name = |server: RedisServer| ask::<String>(&mut server.client(), "INFO server");
     assert!(name(RedisServer::valkey()).contains("server_name:valkey"));
     assert!(!name(RedisServer::start()).contains("valkey"));
+}
+
+fn answers(port: u16) -> bool {
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+#[test]
+fn a_server_ends_with_a_test_that_panics() {
+    let mut port = 0;
+    let test = catch_unwind(AssertUnwindSafe(|| {
+        let server = RedisServer::start();
+        port = server.port();
+        assert!(!answers(port), "it does answer, so this panics");
+    }));
+    assert!(test.is_err() && !answers(port));
+}
+
+#[test]
+fn a_server_ends_with_a_process_that_is_killed() {
+    if told().is_some() {
+        let server = RedisServer::start();
+        println!("\nport: {}", server.port());
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        return;
+    }
+    let mut owner = again("server::a_server_ends_with_a_process_that_is_killed", "")
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(owner.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let port = lines.find_map(|line| line.strip_prefix("port: ").map(|port| port.parse().unwrap()));
+    let port = port.expect("the owner says where its server is");
+    assert!(answers(port));
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    // Nobody but the watchdog is left to end it, and that needs a moment.
+    until("the server has ended", || !answers(port));
 }

@@ -5,7 +5,10 @@ mod support;
 
 use std::{thread, time::Duration};
 
-use support::redis::{RedisServer, ask, calls};
+use support::{
+    patience::eventually,
+    redis::{RedisServer, ask, calls},
+};
 use tokio::{runtime, sync::oneshot, time};
 use tollgate::redis::Connection;
 use tollgate::{
@@ -137,7 +140,8 @@ async fn what_may_have_been_given_back_is_asked_about() {
     ask::<()>(redis, "CLIENT UNPAUSE");
     let before = calls(redis, "evalsha");
     // The connections are gone, which a call or two find out.
-    while store.apply(Operation::Acquire(charge(2).into())).await.is_err() {}
+    let asked = async || store.apply(Operation::Acquire(charge(2).into())).await.is_ok();
+    eventually("it is answered", asked).await;
     assert!(calls(redis, "evalsha") > before);
 }
 

@@ -128,10 +128,10 @@ mod with_axum {
         extract::{ConnectInfo, Request, connect_info::MockConnectInfo},
         middleware::{Next, from_fn},
     };
-    use tokio::net::TcpListener;
     use tower::ServiceExt;
 
     use super::*;
+    use crate::support::http::{Reply, Server};
 
     const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 4711);
 
@@ -173,15 +173,8 @@ mod with_axum {
 
     #[tokio::test]
     async fn the_peer_of_a_served_router_is_whoever_connected() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let service = telling().into_make_service_with_connect_info::<SocketAddr>();
-        let server = tokio::spawn(async { axum::serve(listener, service).await });
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let answer = client
-            .get(format!("http://{address}"))
-            .header("x-forwarded-for", "203.0.113.9");
-        assert_eq!(answer.send().await.unwrap().text().await.unwrap(), "ip:127.0.0.1");
-        server.abort();
+        let server = Server::start(telling()).await;
+        let request = server.request("/").header("x-forwarded-for", "203.0.113.9");
+        assert_eq!(Reply::to(request).await.body, "ip:127.0.0.1");
     }
 }

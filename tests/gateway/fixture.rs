@@ -7,7 +7,7 @@ use reqwest::{Client, RequestBuilder};
 
 use crate::{
     program::{Running, program},
-    support::{each_store::PATIENCE, folder::Folder, http::Reply},
+    support::{folder::Folder, http::Reply, patience::PATIENCE},
 };
 
 /// Rules that count everybody, and refuse nobody.

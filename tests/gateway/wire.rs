@@ -5,10 +5,10 @@ use std::{io, net::SocketAddr};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpSocket, TcpStream},
-    time::timeout,
 };
 
-use crate::{fixture::Gateway, support::each_store::PATIENCE};
+use crate::fixture::Gateway;
+pub(crate) use crate::support::patience::patiently;
 
 /// One end of a connection.
 pub(crate) struct Wire {
@@ -157,11 +157,6 @@ impl Upstream {
             tokio::spawn(serve(Wire::over(stream)));
         }
     }
-}
-
-/// What happens in any case, or else the test fails.
-pub(crate) async fn patiently<T>(what: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, what).await.expect("it never happens")
 }
 
 pub(crate) fn status(head: &str) -> u16 {

@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use tollgate::{Global, Key, LeakyBucket, Limit, ManualClock, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores, until};
+use crate::fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores, yielding};
 
 on_both_stores![
     a_call_that_is_dropped_leaves_its_place,
@@ -43,7 +43,7 @@ impl<St: TestStore> Queue<St> {
     async fn hold(&self, client: Client, name: &str) -> JoinHandle<Answer> {
         let (before, call) = (self.clock.waiting(), about(name));
         let held = tokio::spawn(async move { client.send(call).await });
-        until(async || self.clock.waiting() == before + 1).await;
+        yielding(async || self.clock.waiting() == before + 1).await;
         held
     }
 
@@ -55,7 +55,7 @@ impl<St: TestStore> Queue<St> {
 
     /// Whoever comes when the second in the queue has left is held for no longer than that one.
     async fn the_third_is_second(&self, staying: Client, first: JoinHandle<Answer>) {
-        until(async || self.clock.waiting() == 1 && self.left().await == 8).await;
+        yielding(async || self.clock.waiting() == 1 && self.left().await == 8).await;
         let third = self.hold(staying, "third").await;
         for (held, left) in [(first, "8"), (third, "7")] {
             self.clock.advance(SECOND);

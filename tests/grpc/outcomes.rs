@@ -6,7 +6,7 @@ use axum::{extract::Request, http::Method, response::Response};
 use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores, until};
+use crate::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores, yielding};
 
 on_both_stores![
     a_call_that_fails_is_given_back,
@@ -53,7 +53,7 @@ async fn a_call_waits_for_its_turn<St: TestStore>() {
         assert_eq!(client.check().await.code, Code::Ok);
     }
     let third = tokio::spawn(client.send(about("")));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     assert_eq!(clinic.served().len(), 2);
     clock.advance(Duration::from_secs(60));
     assert_eq!(third.await.unwrap().code, Code::Ok);

@@ -5,10 +5,11 @@ use std::time::Duration;
 use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, RedisStore, Store};
 
 use crate::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of, until},
+    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of},
     left::{every_key_ends, nothing_leads_to},
     support::{
         cluster::Cluster,
+        patience::eventually,
         redis::{RedisServer, info},
     },
 };
@@ -98,16 +99,19 @@ async fn slots_are_migrated_under_load() {
 
     let load = |node: &Node| users.each_ref().map(|user| node.load(user, 1));
     let loads: Vec<_> = nodes.iter().flat_map(load).collect();
-    until(|| users.iter().all(|user| charged(&mut cluster.client_of(slot), user) > 0)).await;
+    eventually("everybody is charged", async || {
+        users.iter().all(|user| charged(&mut cluster.client_of(slot), user) > 0)
+    })
+    .await;
     for to in [to, from, to] {
         let (asked, moved) = (said(&cluster, "ASK"), said(&cluster, "MOVED"));
         let migration = cluster.migrate(slot, to);
         for key in migration.keys() {
             migration.move_key(&key);
         }
-        until(|| said(&cluster, "ASK") > asked).await;
+        eventually("somebody is sent on", async || said(&cluster, "ASK") > asked).await;
         migration.finish();
-        until(|| said(&cluster, "MOVED") > moved).await;
+        eventually("somebody is told where it is", async || said(&cluster, "MOVED") > moved).await;
     }
     let mut seen = Tally::default();
     for load in loads {
@@ -146,7 +150,7 @@ async fn a_slot_that_is_on_its_way() {
     assert_eq!(said(&cluster, "ASK"), 2);
 
     let both = tokio::spawn(node.store.apply(Operation::Acquire(tiers([&alice, &bob]))));
-    until(|| said(&cluster, "TRYAGAIN") > 2).await;
+    eventually("they are told to wait", async || said(&cluster, "TRYAGAIN") > 2).await;
     assert!(!both.is_finished());
     migration.finish();
     let decision = both.await.unwrap().unwrap();

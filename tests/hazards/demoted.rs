@@ -4,10 +4,10 @@
 use tollgate::redis::Connection;
 
 use crate::{
-    fixture::{MODES, Mode, Node, Seen, charged, charged_to_all, is_exact, until},
+    fixture::{MODES, Mode, Node, Seen, charged, charged_to_all, is_exact},
     left::{every_key_ends, nothing_is_left},
     support::{
-        patience,
+        patience::{eventually, until},
         redis::{RedisServer, ask, calls},
     },
     together::{IN_FLIGHT, together},
@@ -93,9 +93,9 @@ async fn replicaof_under_load() {
         let load = node.crowd(8);
         for _ in 0..3 {
             let before = charged_to_all(redis);
-            patience::until("somebody is charged", || charged_to_all(redis) > before);
+            until("somebody is charged", || charged_to_all(redis) > before);
             demote(redis);
-            until(|| !node.store.health().is_up()).await;
+            eventually("it is found out", async || !node.store.health().is_up()).await;
             promote(redis);
             node.is_back().await;
         }

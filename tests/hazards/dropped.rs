@@ -11,10 +11,11 @@ use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, Store
 
 use crate::{
     dice::Dice,
-    fixture::{LIMIT, Mode, Node, Seen, charged, is_exact, key_of, until},
+    fixture::{LIMIT, Mode, Node, Seen, charged, is_exact, key_of},
     left::nothing_is_left,
     support::{
         leaks::tasks,
+        patience::eventually,
         redis::{RedisServer, ask, stored},
     },
 };
@@ -96,7 +97,7 @@ async fn clients_leave(tiers: u64, seed: u64) {
         let answers = clients.join_all().await;
         let admitted = answers.into_iter().filter(|answer| *answer == Some(true)).count() as u64;
         // Calls are seen through, whoever has left.
-        until(|| tasks() == LANES).await;
+        eventually("calls are seen through", async || tasks() == LANES).await;
         let charged = charged(redis, &user);
         assert!((admitted..=begun).contains(&charged), "{admitted} {charged} {begun}");
         if tiers == 2 {

@@ -1,8 +1,7 @@
 //! A service behind a limit, its clients, and what is checked after whatever befell its Redis.
 
-use std::{collections::BTreeMap, convert::Infallible, time::Duration};
+use std::{collections::BTreeMap, convert::Infallible};
 
-use tokio::time::{sleep, timeout};
 use tollgate::{
     Decision, FixedWindow, Key, MemoryStore, Quota, RateLimitLayer, RedisStore, RedisStoreBuilder, Rejection, Respond,
     redis::Connection,
@@ -11,7 +10,10 @@ use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
 use crate::{
     left::every_key_ends,
-    support::redis::{ask, keys, stored},
+    support::{
+        patience::eventually,
+        redis::{ask, keys, stored},
+    },
 };
 
 /// What each user may have in a window that does not end while a test runs.
@@ -121,7 +123,7 @@ impl Node {
 
     /// Waits until Redis is asked again, which nobody has to ask for.
     pub(crate) async fn is_back(&self) {
-        until(|| self.store.health().is_up()).await;
+        eventually("Redis is asked again", async || self.store.health().is_up()).await;
     }
 }
 
@@ -155,16 +157,6 @@ impl Tally {
             })
             .sum()
     }
-}
-
-/// Waits for something that comes to pass by itself, however busy the machine is.
-pub(crate) async fn until(is_so: impl Fn() -> bool) {
-    let in_time = timeout(Duration::from_secs(60), async {
-        while !is_so() {
-            sleep(Duration::from_millis(1)).await;
-        }
-    });
-    in_time.await.expect("it never came to pass");
 }
 
 /// What every user's key begins with.

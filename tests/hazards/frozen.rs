@@ -5,7 +5,10 @@ use tokio::time;
 use crate::{
     fixture::{MODES, Node, Seen, charged, is_exact},
     left::nothing_is_left,
-    support::redis::RedisServer,
+    support::{
+        patience::took,
+        redis::{DEADLINE, RedisServer},
+    },
 };
 
 /// It answers nobody, and does later what it was sent: whoever got no answer may have been charged, but once. So no more
@@ -23,6 +26,7 @@ async fn sigstop_and_sigcont() {
         let begun = time::Instant::now();
         let waited = node.ask_times("alice", 3).await;
         assert_eq!(waited.without_redis(mode), 3);
+        took(begun, 3 * DEADLINE);
         let deadlines = begun.elapsed();
         // From now on it is known, and nobody waits.
         let known = node.ask_times("alice", 50).await;

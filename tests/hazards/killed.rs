@@ -1,9 +1,12 @@
 //! A Redis that is killed, and one that starts again with nothing.
 
 use crate::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, until},
+    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact},
     left::nothing_is_left,
-    support::redis::{RedisServer, ask},
+    support::{
+        patience::eventually,
+        redis::{RedisServer, ask},
+    },
 };
 
 /// Each lifetime of Redis admits [`LIMIT`] at most. Without Redis: as many as come in an open service, none in a closed
@@ -43,7 +46,10 @@ async fn sigkill_under_load() {
         let loads = nodes.each_ref().map(|node| node.load("alice", 8));
         all_is_taken(&server).await;
         server.kill();
-        until(|| nodes.iter().all(|node| !node.store.health().is_up())).await;
+        eventually("it is found out", async || {
+            nodes.iter().all(|node| !node.store.health().is_up())
+        })
+        .await;
         server.restart();
         for node in &nodes {
             node.is_back().await;
@@ -65,9 +71,7 @@ async fn sigkill_under_load() {
 
 async fn all_is_taken(server: &RedisServer) {
     let redis = &mut server.client();
-    while charged(redis, "alice") < LIMIT {
-        tokio::task::yield_now().await;
-    }
+    eventually("all is taken", async || charged(redis, "alice") == LIMIT).await;
 }
 
 /// A program that Redis has forgotten is loaded again, and the call that met it is charged once.
@@ -81,7 +85,7 @@ async fn restart_with_an_empty_script_cache() {
     let script: String = ask(redis, "SCRIPT LOAD return(1)");
     assert_eq!(ask::<Vec<u8>>(redis, &format!("SCRIPT EXISTS {script}")), [1]);
     // Its connections are gone; how many calls that costs depends on how many lanes are found lost before they fail.
-    while node.ask("alice").await != Seen::Admitted {}
+    eventually("it is admitted", async || node.ask("alice").await == Seen::Admitted).await;
     assert_eq!(charged(redis, "alice"), 1);
     is_exact(&node, redis, "alice").await;
     nothing_is_left([node], &server, 1).await;

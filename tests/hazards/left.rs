@@ -3,9 +3,10 @@
 use tollgate::redis::Connection;
 
 use crate::{
-    fixture::{Node, until},
+    fixture::Node,
     support::{
         leaks::tasks,
+        patience::eventually,
         proxy::Proxy,
         redis::{RedisServer, ask, keys},
     },
@@ -33,8 +34,11 @@ pub(crate) async fn nothing_leads_to<'a>(
 ) {
     nodes.into_iter().for_each(drop);
     let ports: Vec<u16> = servers.into_iter().map(RedisServer::port).collect();
-    until(|| tasks() == 0).await;
-    until(|| ports.iter().map(|port| sockets_to(*port)).sum::<usize>() == clients).await;
+    eventually("its tasks are gone", async || tasks() == 0).await;
+    eventually("its connections are gone", async || {
+        ports.iter().map(|port| sockets_to(*port)).sum::<usize>() == clients
+    })
+    .await;
 }
 
 /// The same, of a service that gets to its Redis through a proxy, which ends here.
@@ -45,7 +49,7 @@ pub(crate) async fn nothing_is_left_behind(
     clients: usize,
 ) {
     nodes.into_iter().for_each(drop);
-    until(|| proxy.open() == 0).await;
+    eventually("the proxy is left", async || proxy.open() == 0).await;
     drop(proxy);
     nothing_is_left([], server, clients).await;
 }

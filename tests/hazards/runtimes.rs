@@ -1,24 +1,21 @@
 //! A runtime that ends while the store is in use, and another one that goes on with it.
 
-use std::time::Duration;
-
 use tokio::{
     runtime::{Builder, Runtime},
     task::yield_now,
-    time::timeout,
 };
 
 use crate::{
     fixture::{MODES, Node, Seen, charged, is_exact},
     left::nothing_is_left,
-    support::redis::{RedisServer, ask},
+    support::{
+        patience::patiently,
+        redis::{RedisServer, ask},
+    },
 };
 
 /// How many connections a store has unless told otherwise.
 const LANES: u64 = 2;
-
-/// So long that only what never happens takes it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -84,7 +81,7 @@ fn a_runtime_that_ends_with_the_calls_of_another_one() {
         ask::<()>(redis, "CLIENT UNPAUSE");
         second.block_on(async {
             for one in waiting {
-                let seen = timeout(PATIENCE, one).await.expect("somebody is left waiting").unwrap();
+                let seen = patiently(one).await.unwrap();
                 assert!(mode.allows(seen), "{mode:?}: {seen:?}");
             }
             let seen = node.ask_times("alice", 10).await;

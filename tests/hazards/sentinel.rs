@@ -3,9 +3,9 @@
 use tollgate::RedisStore;
 
 use crate::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated, until},
+    fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated},
     left::nothing_leads_to,
-    support::{redis::RedisServer, sentinel::Sentinels},
+    support::{patience::eventually, redis::RedisServer, sentinel::Sentinels},
 };
 
 fn node(mode: Mode, sentinels: &Sentinels) -> Node {
@@ -59,7 +59,10 @@ async fn sentinel_failover_under_load() {
     let nodes = [(); 2].map(|()| node(Mode::Closed, &sentinels));
     let old = sentinels.primary();
     let loads = nodes.each_ref().map(|node| node.load("alice", 4));
-    until(|| charged(&mut sentinels.servers[old].client(), "alice") == LIMIT).await;
+    eventually("all is taken", async || {
+        charged(&mut sentinels.servers[old].client(), "alice") == LIMIT
+    })
+    .await;
     sentinels.servers[old].kill();
     let new = sentinels.await_failover(old);
     sentinels.servers[old].restart();
@@ -68,7 +71,10 @@ async fn sentinel_failover_under_load() {
         node.is_back().await;
     }
     let redis = &mut sentinels.servers[new].client();
-    until(|| charged(&mut sentinels.servers[new].client(), "alice") == LIMIT).await;
+    eventually("all is taken again", async || {
+        charged(&mut sentinels.servers[new].client(), "alice") == LIMIT
+    })
+    .await;
     let mut admitted = 0;
     for load in loads {
         let seen = load.stop().await;

@@ -1,12 +1,12 @@
 //! A limiter whose Redis is gone, with and without memory to fall back on.
 
-use tokio::time::timeout;
 use tollgate::{Fallback, Limiter, ManualClock, MemoryStore, RedisStore};
 
 use crate::{
     SECOND, alice, bob, decided, one, remaining,
     support::{
-        each_store::{NOW, PATIENCE, until},
+        each_store::NOW,
+        patience::{patiently, yielding},
         redis::RedisServer,
     },
     told,
@@ -85,19 +85,19 @@ async fn who_waits_when_redis_dies_waits_for_memory() {
         tokio::spawn(async move { decided(limiter.wait(&alice(), 60 * SECOND).await) })
     };
     let first = wait();
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     let second = wait();
-    until(async || clock.waiting() == 2).await;
+    yielding(async || clock.waiting() == 2).await;
     redis.kill();
     clock.advance(10 * SECOND);
-    let first = timeout(PATIENCE, first).await.expect("it ends").unwrap();
+    let first = patiently(first).await.unwrap();
     assert!(first.admits() && first.is_by_fallback());
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     clock.advance(10 * SECOND);
-    let second = timeout(PATIENCE, second).await.expect("it ends").unwrap();
+    let second = patiently(second).await.unwrap();
     assert_eq!((second.is_by_fallback(), second.now()), (true, NOW + 20_000_000));
     // Redis is back, and has forgotten everything.
     redis.restart();
-    until(async || !decided(limiter.peek(&alice()).await).is_by_fallback()).await;
+    yielding(async || !decided(limiter.peek(&alice()).await).is_by_fallback()).await;
     assert_eq!(told(limiter.check(&alice()).await), (true, vec![0]));
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use tokio::{task::JoinHandle, time::timeout};
+use tokio::task::JoinHandle;
 use tollgate::{Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, TokenBucket};
 
 use crate::{
     MICRO, SECOND, alice, bob, decided, one, remaining,
     support::{
-        each_store::{NOW, PATIENCE, TestStore, on_both_stores, until},
+        each_store::{NOW, TestStore, on_both_stores},
+        patience::{patiently, yielding},
         rules::each_algorithm,
     },
     told,
@@ -56,16 +57,16 @@ impl<St: TestStore> Waits<St> {
     async fn wait(&self, cost: u64, max: Duration) -> Wait {
         let before = self.clock.waiting();
         let wait = self.start(cost, max);
-        until(async || self.clock.waiting() == before + 1).await;
+        yielding(async || self.clock.waiting() == before + 1).await;
         wait
     }
 
     /// Waits until so many wait, and whoever has moved up to the head of a line has been told how long.
     async fn settled(&self, waiting: usize) {
-        until(async || self.clock.waiting() == waiting).await;
+        yielding(async || self.clock.waiting() == waiting).await;
         // Whoever has just moved up asks now, and does not wait on the clock while it does.
         tokio::task::yield_now().await;
-        until(async || self.clock.waiting() == waiting).await;
+        yielding(async || self.clock.waiting() == waiting).await;
     }
 
     async fn left(&self) -> Vec<u64> {
@@ -75,7 +76,7 @@ impl<St: TestStore> Waits<St> {
 
 /// What came of it, and after how many microseconds. A wait that never ends fails.
 async fn ended(wait: Wait) -> (Decision, Micros) {
-    timeout(PATIENCE, wait).await.expect("it ends").unwrap()
+    patiently(wait).await.unwrap()
 }
 
 /// Whether it passed, and after how many microseconds.
@@ -219,7 +220,7 @@ async fn a_queue_takes_back_the_place_of_a_wait_that_is_dropped<St: TestStore>()
     assert_eq!(waits.left().await, [0]);
     // The last one leaves its place to the next, who leaves when it would have.
     held.pop().unwrap().abort();
-    until(async || waits.left().await == [1]).await;
+    yielding(async || waits.left().await == [1]).await;
     let next = waits.wait(1, Duration::ZERO).await;
     waits.clock.advance(2 * SECOND);
     assert_eq!(passed(next).await, (true, 2_000_000));

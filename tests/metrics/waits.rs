@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::task::yield_now;
 use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, MemoryStore, Quota, RateLimitLayer};
 use tower::{Layer, Service, service_fn};
 
-use crate::recorded::Recorded;
+use crate::{recorded::Recorded, support::patience::yielding};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -23,11 +22,9 @@ fn waited(recorded: &Recorded, limit: &str) -> Vec<f64> {
     waited
 }
 
-/// Lets tasks run until all of them wait for the clock.
-async fn settle() {
-    for _ in 0..100 {
-        yield_now().await;
-    }
+/// Lets tasks run until so many of them wait for the clock.
+async fn wait(clock: &ManualClock, waiting: usize) {
+    yielding(async || clock.waiting() == waiting).await;
 }
 
 #[tokio::test]
@@ -39,16 +36,19 @@ async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
         .tier("queue", queue, Global)
         .respond_with(tollgate::AsError);
     let mut service = layer.layer(service_fn(async |(): ()| Ok::<_, tower::BoxError>(())));
-    let requests: Vec<_> = (0..4).map(|_| tokio::spawn(service.call(()))).collect();
-    settle().await;
+    let [requests @ .., last] = [(); 4].map(|()| tokio::spawn(service.call(())));
+    // The first need not wait.
+    wait(&clock, 3).await;
     assert_eq!(waited(&recorded, "queue"), [0.0; 0]);
     clock.advance(SECOND);
-    settle().await;
-    // The first need not wait; the last still does, until its client leaves.
+    for request in requests {
+        request.await.unwrap().unwrap();
+    }
     assert_eq!(waited(&recorded, "queue"), [1.0, 1.0]);
+    // The last still does, until its client leaves.
     clock.advance(SECOND / 4);
-    requests[3].abort();
-    settle().await;
+    last.abort();
+    assert!(last.await.unwrap_err().is_cancelled());
     assert_eq!(waited(&recorded, "queue"), [1.0, 1.0, 1.25]);
 }
 
@@ -61,21 +61,21 @@ async fn who_stands_in_line_is_measured_whatever_comes_of_it() {
     let Ok(refused) = limiter.wait(&Key::GLOBAL, 3 * SECOND).await;
     assert!(!refused.admits());
     assert_eq!(waited(&recorded, "line"), [0.0; 0]);
-    let wait = |max| {
+    let start = |max| {
         let limiter = limiter.clone();
         tokio::spawn(async move { limiter.wait(&Key::GLOBAL, max).await.unwrap().admits() })
     };
-    let waiting = [wait(4 * SECOND), wait(9 * SECOND), wait(5 * SECOND)];
-    settle().await;
-    for _ in 0..9 {
-        clock.advance(SECOND);
-        settle().await;
-    }
-    let mut admitted = Vec::new();
-    for waiting in waiting {
-        admitted.push(waiting.await.unwrap());
-    }
-    assert_eq!(admitted, [true, true, false]);
+    let (first, second, third) = (start(4 * SECOND), start(9 * SECOND), start(5 * SECOND));
+    wait(&clock, 3).await;
+    clock.advance(4 * SECOND);
+    assert!(first.await.unwrap());
+    assert_eq!(waited(&recorded, "line"), [4.0]);
+    wait(&clock, 2).await;
+    clock.advance(SECOND);
+    assert!(!third.await.unwrap());
+    assert_eq!(waited(&recorded, "line"), [4.0, 5.0]);
+    clock.advance(3 * SECOND);
+    assert!(second.await.unwrap());
     assert_eq!(waited(&recorded, "line"), [4.0, 5.0, 8.0]);
 }
 
@@ -89,7 +89,7 @@ async fn what_a_limiter_holds_back_is_measured() {
         let limiter = limiter.clone();
         tokio::spawn(async move { limiter.wait(&Key::GLOBAL, SECOND).await.unwrap().admits() })
     };
-    settle().await;
+    wait(&clock, 1).await;
     clock.advance(SECOND / 2);
     assert!(held.await.unwrap());
     assert_eq!(waited(&recorded, "mails"), [0.5]);

@@ -10,7 +10,7 @@ use tollgate::{
 
 use crate::{
     answers::serve,
-    fixture::{Server, TestStore, on_both_stores, until},
+    fixture::{Server, TestStore, on_both_stores, yielding},
 };
 
 on_both_stores![
@@ -168,7 +168,7 @@ async fn the_five_constructors_are_the_five_algorithms<St: TestStore>() {
     }
     assert_eq!(server.get("/token").await.remaining(), "1");
     let held = tokio::spawn(server.get("/leaky"));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     clock.advance(Duration::from_secs(20));
     assert_eq!(held.await.unwrap().remaining(), "1");
 }

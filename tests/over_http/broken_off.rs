@@ -6,7 +6,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tollgate::{Global, RateLimitLayer, Sent};
 
 use crate::{
-    fixture::{Reply, Server, TestStore, on_both_stores, until},
+    fixture::{Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Chunk, Chunks},
     queue::SECOND,
     streaming::{HUNDRED, Next, left, serve, twenty},
@@ -51,7 +51,7 @@ async fn a_body_that_breaks_off_keeps_its_charge<St: TestStore>() {
         let (sender, response) = send(&server, &next, chunks).await;
         sender.send(Err("it broke")).unwrap();
         assert!(response.bytes().await.is_err());
-        until(async || sender.is_closed()).await;
+        yielding(async || sender.is_closed()).await;
         assert_eq!(left(&store, "bytes").await, total);
     }
 }
@@ -61,7 +61,7 @@ async fn a_client_that_leaves_in_the_middle_keeps_its_charge<St: TestStore>() {
     for (total, chunks) in [(80, &["abc", "def"][..]), (60, &[])] {
         let (sender, response) = send(&server, &next, chunks).await;
         drop(response);
-        until(async || sender.is_closed()).await;
+        yielding(async || sender.is_closed()).await;
         assert_eq!(left(&store, "bytes").await, total);
     }
 }
@@ -80,7 +80,7 @@ async fn a_body_that_nobody_asks_for_keeps_its_charge<St: TestStore>() {
     // There is nothing more to come of an empty one.
     next.is(Body::empty());
     assert_eq!(head().await.header("content-length"), "0");
-    until(async || left(&store, "bytes").await == 80).await;
+    yielding(async || left(&store, "bytes").await == 80).await;
 }
 
 async fn a_stream_that_outlives_its_window_gives_nothing_back<St: TestStore>() {
@@ -95,7 +95,7 @@ async fn a_stream_that_outlives_its_window_gives_nothing_back<St: TestStore>() {
     clock.advance(60 * SECOND);
     next.is("x".repeat(30));
     assert_eq!(server.get("/").await.remaining(), "80");
-    until(async || left(&store, "bytes").await == 70).await;
+    yielding(async || left(&store, "bytes").await == 70).await;
     drop(sender);
     assert_eq!(response.text().await.unwrap(), "");
     assert_eq!(left(&store, "bytes").await, 70);

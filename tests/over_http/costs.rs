@@ -9,7 +9,7 @@ use tollgate::{
 };
 
 use crate::{
-    fixture::{NOW, Reply, Server, TestStore, on_both_stores, until},
+    fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Chunks, asked, number, obliging},
     queue::{SECOND, one_a_second},
     support::{
@@ -287,7 +287,7 @@ async fn a_queue_holds_the_next_for_as_long_as_an_expensive_one_takes<St: TestSt
     let (server, store, clock) = serve::<St>(one_a_second().rule()).await;
     assert_eq!(brief(&get(&server, 3).await), (200, "7".into()));
     let held = tokio::spawn(Reply::to(server.request("/").header("x-cost", 7)));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     assert_eq!(store.left(&Limit::new("api", one_a_second()), &Key::GLOBAL).await, 0);
     // What costs nothing is never held.
     assert_eq!(brief(&get(&server, 0).await), (200, "0".into()));

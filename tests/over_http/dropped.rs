@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer};
 
 use crate::{
-    fixture::{NOW, Reply, Server, TestStore, on_both_stores, until},
+    fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Keeper, asked, is_success},
     queue::{SECOND, one_a_second},
     support::{
@@ -79,7 +79,7 @@ impl<St: TestStore> Queue<St> {
     async fn hold(&self, cost: u64, status: u16) -> JoinHandle<Reply> {
         let before = self.clock.waiting();
         let held = self.send(cost, status);
-        until(async || self.clock.waiting() == before + 1).await;
+        yielding(async || self.clock.waiting() == before + 1).await;
         held
     }
 
@@ -109,8 +109,8 @@ async fn an_expensive_place_in_a_queue_is_given_back_whole<St: TestStore>() {
     assert_eq!(queue.left().await, (1, 91));
     for (client, held, left) in [(second, 1, (6, 96)), (first, 0, (9, 99))] {
         client.abort();
-        until(async || queue.clock.waiting() == held).await;
-        until(async || queue.left().await == left).await;
+        yielding(async || queue.clock.waiting() == held).await;
+        yielding(async || queue.left().await == left).await;
     }
     assert_eq!(queue.keeper.inside(), 0);
 }
@@ -178,11 +178,11 @@ async fn a_refund_that_is_under_way_is_seen_through() {
     assert_eq!(store.left(&limit, &Key::GLOBAL).await, 9);
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     keeper.let_go(1);
-    until(async || info(redis, "clients", "blocked_clients:") == 1).await;
+    yielding(async || info(redis, "clients", "blocked_clients:") == 1).await;
     client.abort();
     connected.keeps(0).await;
     ask::<()>(redis, "CLIENT UNPAUSE");
-    until(async || store.left(&limit, &Key::GLOBAL).await == 10).await;
+    yielding(async || store.left(&limit, &Key::GLOBAL).await == 10).await;
 }
 
 /// A queue, and a count that is only watched.
@@ -201,10 +201,10 @@ async fn a_shadow_forgets_whoever_leaves_the_queue<St: TestStore>() {
     let first = tokio::spawn(server.get("/"));
     keeper.keeps(1).await;
     let second = tokio::spawn(server.get("/"));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     assert_eq!(store.left(&shadow, &Key::GLOBAL).await, 8);
     second.abort();
-    until(async || store.left(&shadow, &Key::GLOBAL).await == 9).await;
+    yielding(async || store.left(&shadow, &Key::GLOBAL).await == 9).await;
     // What is being served stays counted.
     first.abort();
     keeper.keeps(0).await;

@@ -1,6 +1,7 @@
 //! A server, a client, and each store on a clock of the test's.
 
 pub(crate) use crate::support::{
-    each_store::{NOW, TestStore, on_both_stores, until},
+    each_store::{NOW, TestStore, on_both_stores},
     http::{NOTHING, Reply, Server},
+    patience::yielding,
 };

@@ -20,7 +20,7 @@ use axum::{
 use http_body::Frame;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::fixture::until;
+use crate::fixture::yielding;
 
 /// A number that stands in a header.
 pub(crate) fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
@@ -95,7 +95,7 @@ impl Keeper {
 
     /// Waits until so many are inside.
     pub(crate) async fn keeps(&self, requests: usize) {
-        until(async || self.inside() == requests).await;
+        yielding(async || self.inside() == requests).await;
     }
 
     pub(crate) fn inside(&self) -> usize {

@@ -14,7 +14,7 @@ use axum::{
 use tokio::task::JoinHandle;
 use tollgate::{Algorithm, Key, Limit, ManualClock, Micros, Quota, TokenBucket};
 
-use crate::fixture::{NOW, Reply, Server, TestStore, until};
+use crate::fixture::{NOW, Reply, Server, TestStore, yielding};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) const MICRO: Duration = Duration::from_micros(1);
@@ -77,16 +77,16 @@ impl<St: TestStore> Held<St> {
     pub(crate) async fn wait_for(&self, reply: impl Future<Output = Reply> + Send + 'static) -> JoinHandle<Reply> {
         let before = self.clock.waiting();
         let waiting = tokio::spawn(reply);
-        until(async || self.clock.waiting() == before + 1).await;
+        yielding(async || self.clock.waiting() == before + 1).await;
         waiting
     }
 
     /// Waits until so many wait, and whoever has moved up to the head of a line has been told how long.
     pub(crate) async fn settled(&self, waiting: usize) {
-        until(async || self.clock.waiting() == waiting).await;
+        yielding(async || self.clock.waiting() == waiting).await;
         // Whoever has just moved up asks now, and does not wait on the clock while it does.
         tokio::task::yield_now().await;
-        until(async || self.clock.waiting() == waiting).await;
+        yielding(async || self.clock.waiting() == waiting).await;
     }
 
     pub(crate) fn served(&self) -> Vec<(u32, Micros)> {

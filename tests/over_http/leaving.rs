@@ -4,7 +4,7 @@ use tokio::task::JoinHandle;
 use tollgate::{Global, Key, Limit, RateLimitLayer};
 
 use crate::{
-    fixture::{Reply, Server, TestStore, on_both_stores, until},
+    fixture::{Reply, Server, TestStore, on_both_stores, yielding},
     handlers::Keeper,
     queue::{Queue, SECOND, limits, one_a_second},
 };
@@ -19,8 +19,8 @@ on_both_stores![
 async fn leave<St: TestStore>(queue: &Queue<St>, client: JoinHandle<Reply>) {
     let ((_, counted), held) = (queue.left().await, queue.clock.waiting());
     client.abort();
-    until(async || queue.clock.waiting() == held - 1).await;
-    until(async || queue.left().await.1 == counted + 1).await;
+    yielding(async || queue.clock.waiting() == held - 1).await;
+    yielding(async || queue.left().await.1 == counted + 1).await;
 }
 
 async fn the_last_in_the_queue_leaves_its_place<St: TestStore>() {
@@ -65,7 +65,7 @@ async fn a_client_that_is_being_served_has_no_place_to_leave<St: TestStore>() {
     let _first = tokio::spawn(server.get("/"));
     keeper.keeps(1).await;
     let second = tokio::spawn(server.get("/"));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     clock.advance(SECOND);
     keeper.keeps(2).await;
     second.abort();

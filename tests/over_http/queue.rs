@@ -10,7 +10,7 @@ use axum::{Router, extract::Path, routing::get};
 use tokio::{task::JoinHandle, task::JoinSet};
 use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limit, ManualClock, Micros, Quota, RateLimitLayer};
 
-use crate::fixture::{NOW, Reply, Server, TestStore, on_both_stores, until};
+use crate::fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding};
 
 on_both_stores![
     five_at_once_leave_a_second_apart,
@@ -63,7 +63,7 @@ impl<St: TestStore> Queue<St> {
     pub(crate) async fn hold(&self, request: u32) -> JoinHandle<Reply> {
         let before = self.clock.waiting();
         let held = tokio::spawn(self.get(request));
-        until(async || self.clock.waiting() == before + 1).await;
+        yielding(async || self.clock.waiting() == before + 1).await;
         held
     }
 
@@ -125,7 +125,7 @@ async fn of_twenty_at_once_ten_are_held_and_ten_refused<St: TestStore>() {
     }
     statuses.sort_unstable();
     assert_eq!(statuses, [[200].as_slice(), &[429; 10]].concat());
-    until(async || queue.clock.waiting() == 9).await;
+    yielding(async || queue.clock.waiting() == 9).await;
     for second in 1..10 {
         queue.clock.advance(SECOND);
         let reply = requests.join_next().await.unwrap().unwrap();
@@ -177,6 +177,6 @@ async fn a_request_that_would_wait_too_long_is_refused<St: TestStore>() {
     queue.clock.advance(SECOND - Duration::from_micros(1));
     assert_eq!(queue.get(4).await.all(), (429, "1".into(), limits(7, 617, 1)));
     queue.clock.advance(Duration::from_micros(1));
-    until(async || queue.served() == [(0, 0), (1, 1_000_000)]).await;
+    yielding(async || queue.served() == [(0, 0), (1, 1_000_000)]).await;
     queue.hold(5).await.abort();
 }

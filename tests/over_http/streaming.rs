@@ -16,7 +16,7 @@ use axum::{
 use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, Sent};
 
 use crate::{
-    fixture::{Server, TestStore, on_both_stores, until},
+    fixture::{Server, TestStore, on_both_stores, yielding},
     handlers::{Chunks, number},
 };
 
@@ -84,7 +84,7 @@ async fn a_stream_is_settled_at_its_end_and_not_before<St: TestStore>() {
     }
     drop(sender);
     assert_eq!(response.chunk().await.unwrap(), None);
-    until(async || left(&store, "bytes").await == 92).await;
+    yielding(async || left(&store, "bytes").await == 92).await;
 }
 
 async fn more_than_was_charged_is_owed<St: TestStore>() {
@@ -92,7 +92,7 @@ async fn more_than_was_charged_is_owed<St: TestStore>() {
     for (length, total) in [(30, 70), (50, 20), (100, 0)] {
         next.is("x".repeat(length));
         assert_eq!(server.get("/").await.body.len(), length);
-        until(async || left(&store, "bytes").await == total).await;
+        yielding(async || left(&store, "bytes").await == total).await;
     }
     assert_eq!(server.get("/").await.status, 429);
 }
@@ -119,7 +119,7 @@ async fn what_a_handler_counts_meanwhile_is_what_counts<St: TestStore>() {
     }
     drop(sender);
     assert_eq!(response.chunk().await.unwrap(), None);
-    until(async || left(&store, "tokens").await == 97).await;
+    yielding(async || left(&store, "tokens").await == 97).await;
 }
 
 async fn a_body_of_a_known_length_is_settled_with_its_last_byte<St: TestStore>() {
@@ -134,7 +134,7 @@ async fn a_body_of_a_known_length_is_settled_with_its_last_byte<St: TestStore>()
     sender.send(Ok("def")).unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "def");
     assert_eq!(response.chunk().await.unwrap(), None);
-    until(async || left(&store, "bytes").await == 94).await;
+    yielding(async || left(&store, "bytes").await == 94).await;
 }
 
 async fn a_whole_body_is_settled_and_an_empty_one_costs_nothing<St: TestStore>() {
@@ -149,7 +149,7 @@ async fn a_whole_body_is_settled_and_an_empty_one_costs_nothing<St: TestStore>()
         next.is(body);
         let reply = server.get("/").await;
         assert_eq!((reply.status, reply.header("content-length").as_str()), (200, length));
-        until(async || left(&store, "bytes").await == total).await;
+        yielding(async || left(&store, "bytes").await == total).await;
     }
 }
 
@@ -182,7 +182,7 @@ async fn tiers_are_settled_each_in_its_time<St: TestStore>() {
     assert_eq!(all().await, [99, 93, 80, 100]);
     drop(sender);
     assert_eq!(response.chunk().await.unwrap(), None);
-    until(async || all().await == [99, 93, 97, 100]).await;
+    yielding(async || all().await == [99, 93, 97, 100]).await;
 }
 
 async fn what_the_response_itself_says_counts_before_its_body<St: TestStore>() {
@@ -217,7 +217,7 @@ async fn what_the_response_itself_says_counts_before_its_body<St: TestStore>() {
         next.is(response);
         assert_eq!(server.get("/").await.status, status);
         let after = before - cost;
-        until(async || [left(&store, "behind").await, left(&store, "before").await] == [after; 2]).await;
+        yielding(async || [left(&store, "behind").await, left(&store, "before").await] == [after; 2]).await;
         before = after;
     }
 }
@@ -236,6 +236,6 @@ async fn layers_around_one_another_settle_the_same_body<St: TestStore>() {
     ] {
         next.is(body);
         assert_eq!(server.get("/").await.status, 200);
-        until(async || (left(&store, "inner").await, left(&store, "outer").await) == (inner, outer)).await;
+        yielding(async || (left(&store, "inner").await, left(&store, "outer").await) == (inner, outer)).await;
     }
 }

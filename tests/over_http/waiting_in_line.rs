@@ -4,7 +4,7 @@ use tokio::task::JoinHandle;
 use tollgate::{FixedWindow, Global, Header, Key, Limit, ManualClock, Quota, RateLimitLayer, RedisStore, TokenBucket};
 
 use crate::{
-    fixture::{NOW, Reply, TestStore, on_both_stores, until},
+    fixture::{NOW, Reply, TestStore, on_both_stores, yielding},
     held::{Held, MICRO, SECOND, by_header, one},
     support::redis::{RedisServer, calls},
 };
@@ -207,7 +207,7 @@ async fn however_many_wait_only_the_first_of_them_asks_redis() {
     let (mut stats, mut asked) = (redis.client(), 0);
     let mut has_asked = async |times| {
         asked += times;
-        until(async || calls(&mut stats, "evalsha") >= asked).await;
+        yielding(async || calls(&mut stats, "evalsha") >= asked).await;
         assert_eq!(calls(&mut stats, "evalsha"), asked);
     };
     assert_eq!(held.get(0).await.status, 200);

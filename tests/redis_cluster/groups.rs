@@ -10,6 +10,7 @@ use crate::{
     support::{
         cluster::Cluster,
         leaks::tasks,
+        patience::yielding,
         redis::{ask, calls},
     },
 };
@@ -94,9 +95,7 @@ async fn who_leaves_is_charged_everywhere_or_nowhere() {
         assert!(begun.await.is_pending());
         drop(call);
         // The connections have a task each.
-        while tasks() > 2 * 3 {
-            tokio::task::yield_now().await;
-        }
+        yielding(async || tasks() == 2 * 3).await;
         assert_eq!(counted(), [u64::from(LIMIT).min(1 + left_early); 3]);
     }
 }

@@ -7,7 +7,10 @@ use tollgate::{RedisStore, Store, StoreError};
 
 use crate::{
     LANES, acquire, builder, charged,
-    support::redis::{RedisServer, ask, info},
+    support::{
+        patience::eventually,
+        redis::{RedisServer, ask, info},
+    },
     warm_up,
 };
 
@@ -54,10 +57,10 @@ async fn a_call_that_was_sent_is_not_sent_again() {
     warm_up(&store, redis).await;
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let call = tokio::spawn(store.apply(acquire()));
-    // Redis has it, and holds it back.
-    while !ask::<String>(redis, "CLIENT LIST").contains(" flags=b ") {
-        tokio::task::yield_now().await;
-    }
+    eventually("it is held back", async || {
+        ask::<String>(redis, "CLIENT LIST").contains(" flags=b ")
+    })
+    .await;
     ask::<()>(redis, "CLIENT KILL TYPE normal");
     let error = call.await.unwrap().unwrap_err();
     assert!(matches!(error, StoreError::Connection { .. }), "{error:?}");

@@ -6,7 +6,10 @@ mod lost;
 #[path = "../support/mod.rs"]
 mod support;
 
-use support::redis::{RedisServer, ask, calls, info, stored};
+use support::{
+    patience::yielding,
+    redis::{RedisServer, ask, calls, info, stored},
+};
 use tokio::task::JoinSet;
 use tollgate::{
     Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store,
@@ -32,9 +35,7 @@ async fn warm_up(store: &RedisStore, redis: &mut Connection) {
         assert!(store.apply(acquire()).await.unwrap().admits());
     }
     // The lanes, and the client that asks.
-    while info(redis, "clients", "connected_clients:") < LANES as u64 + 1 {
-        tokio::task::yield_now().await;
-    }
+    yielding(async || info(redis, "clients", "connected_clients:") == LANES as u64 + 1).await;
 }
 
 /// What has been charged, by the word of Redis.

@@ -12,8 +12,9 @@ use tollgate::{Key, ManualClock, Micros, RateLimitLayer, RuleSet};
 
 pub(crate) use crate::support::each_store::{TestStore, on_both_stores};
 use crate::support::{
-    each_store::{NOW, until},
+    each_store::NOW,
     http::{Reply, Server},
+    patience::yielding,
 };
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -86,7 +87,7 @@ impl<St: TestStore> Api<St> {
     pub(crate) async fn wait(&self, request: u32) -> JoinHandle<Reply> {
         let before = self.clock.waiting();
         let waiting = tokio::spawn(self.get(request));
-        until(async || self.clock.waiting() == before + 1).await;
+        yielding(async || self.clock.waiting() == before + 1).await;
         waiting
     }
 

@@ -1,9 +1,6 @@
 //! A rules file that is watched, and what is in force.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use tollgate::{FixedWindow, Limit, Quota, RuleSet};
 
@@ -65,14 +62,6 @@ impl Watched {
     /// What has just been written is in force in the end.
     pub(crate) fn follows(&self, limits: &[Named]) {
         until("the rules are in force", || are_in_force(&self.rules, limits));
-    }
-
-    /// What has just been written is in force within a second.
-    pub(crate) fn follows_soon(&self, limits: &[Named]) {
-        let written = Instant::now();
-        self.follows(limits);
-        let took = written.elapsed();
-        assert!(took < Duration::from_secs(1), "it took {took:?}");
     }
 
     /// What is logged about the file, which is one line.

@@ -4,10 +4,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     api::{Api, MICRO, SECOND, TestStore, limit, on_both_stores},
-    support::{
-        each_store::{NOW, until},
-        http::Reply,
-    },
+    support::{each_store::NOW, http::Reply, patience::yielding},
 };
 
 on_both_stores![
@@ -119,7 +116,7 @@ async fn who_hangs_up_gives_a_place_back_though_the_queue_has_changed<St: TestSt
         api.replace(&queue(settings));
         assert_eq!(api.left().await, [left]);
         two.abort();
-        until(async || api.left().await != [left]).await;
+        yielding(async || api.left().await != [left]).await;
         assert_eq!(api.left().await, [left + 1]);
         leaves(&api, one, 1_000).await;
     }
@@ -156,7 +153,7 @@ async fn who_waits_passes_when_it_was_told_though_the_limit_is_lowered<St: TestS
     api.replace(&limit(&SLOW.replace("limit = 6", "limit = 3")));
     let two = api.wait(2).await;
     leaves(&api, one, 10_000).await;
-    until(async || api.clock.waiting() == 1).await;
+    yielding(async || api.clock.waiting() == 1).await;
     leaves(&api, two, 30_000).await;
     assert_eq!(api.left().await, [0]);
 }

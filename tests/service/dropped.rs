@@ -120,7 +120,6 @@ fn while_it_is_served_which_keeps_its_charge() {
 /// On Redis, where a decision takes its time.
 #[cfg(feature = "redis")]
 mod while_redis_decides {
-    use tokio::time::timeout;
     use tollgate::{
         AsError, Charge, FixedWindow, Global, Key, Limit, ManualClock, Operation, Quota, RateLimitLayer, RedisStore,
         Store, redis::Connection,
@@ -129,8 +128,11 @@ mod while_redis_decides {
 
     use super::queueing;
     use crate::{
-        SECOND, arrived, call, poll,
-        support::redis::{RedisServer, ask, keys},
+        arrived, call, poll,
+        support::{
+            patience::yielding,
+            redis::{RedisServer, ask, calls, info, keys},
+        },
         wrap,
     };
 
@@ -147,13 +149,11 @@ mod while_redis_decides {
     {
         ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
         let mut response = call(service, "dropped");
-        let sent = async {
-            while ask::<String>(redis, "INFO clients").contains("blocked_clients:0") {
-                assert!(poll(response.as_mut()).is_pending());
-                tokio::task::yield_now().await;
-            }
-        };
-        timeout(30 * SECOND, sent).await.unwrap();
+        let sent = yielding(async || {
+            assert!(poll(response.as_mut()).is_pending());
+            info(redis, "clients", "blocked_clients:") == 1
+        });
+        sent.await;
         drop(response);
         ask::<()>(redis, "CONFIG RESETSTAT");
         ask::<()>(redis, "CLIENT UNPAUSE");
@@ -166,12 +166,7 @@ mod while_redis_decides {
         let (mut service, mut outside) = queueing(connected(&server).await);
         drop_while_redis_decides(&mut service, redis).await;
         // It is charged and then given back.
-        let given_back = async {
-            while !ask::<String>(redis, "INFO commandstats").contains("cmdstat_evalsha:calls=2") {
-                tokio::task::yield_now().await;
-            }
-        };
-        timeout(30 * SECOND, given_back).await.unwrap();
+        yielding(async || calls(redis, "evalsha") == 2).await;
         assert_eq!(keys(redis), [""; 0]);
         assert_eq!(arrived(&mut outside), None);
     }
@@ -208,10 +203,11 @@ mod while_redis_decides {
         let mut held = ["first", "second"].map(|request| call(&mut service, request));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.unwrap().block_on(async {
-            while clock.waiting() == 0 {
+            let begun = yielding(async || {
                 assert!(held.iter_mut().all(|held| poll(held.as_mut()).is_pending()));
-                tokio::task::yield_now().await;
-            }
+                clock.waiting() > 0
+            });
+            begun.await;
         });
         drop(held);
         assert_eq!(clock.waiting(), 0);

@@ -1,11 +1,8 @@
 //! A test per store, on a clock of the test's that stands still.
 
-use std::{
-    sync::{
-        OnceLock,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU32, Ordering},
 };
 
 use tollgate::{Charge, Key, Limit, ManualClock, MemoryStore, Micros, Operation, RedisStore, Store};
@@ -75,17 +72,4 @@ impl TestStore for RedisStore {
             store.build().unwrap()
         })
     }
-}
-
-/// Nothing takes that long: a test that would hang fails.
-pub const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Lets everybody else run until it is so. What is never so fails.
-pub async fn until(mut so: impl AsyncFnMut() -> bool) {
-    let wait = async {
-        while !so().await {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, wait).await.expect("it is never so");
 }

@@ -9,7 +9,7 @@ use axum::{
 use reqwest::{Client, RequestBuilder};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::each_store::PATIENCE;
+use super::patience::PATIENCE;
 
 /// A server on a port of its own, and a client that knows it.
 pub struct Server {

@@ -1,4 +1,5 @@
-//! What the tests share: servers of their own and ways to break them, and both stores on one clock.
+//! What the tests share: servers of their own and ways to break them, both stores on one clock, random limits and traffic, a
+//! browser, and what the documents say.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -7,7 +8,7 @@
     reason = "each test binary uses its own part"
 )]
 
-#[cfg(feature = "redis")]
+pub mod again;
 pub mod browser;
 #[cfg(feature = "redis")]
 pub mod cluster;
@@ -16,15 +17,12 @@ pub mod documented;
 pub mod each_store;
 pub mod folder;
 pub mod header_lines;
-#[cfg(feature = "redis")]
 pub mod http;
 pub mod leaks;
 pub mod log;
 pub mod memory;
 pub mod patience;
-#[cfg(feature = "redis")]
 pub mod port;
-#[cfg(feature = "redis")]
 pub mod process;
 pub mod property;
 #[cfg(feature = "redis")]

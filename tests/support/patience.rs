@@ -1,12 +1,13 @@
 //! Waiting for what is bound to happen, without knowing when.
 
 use std::{
+    panic::Location,
     thread,
     time::{Duration, Instant},
 };
 
 /// So long that only what never happens takes it, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Looks again and again until it is so. Between two looks others get a turn: there may be a dozen of them.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -32,4 +33,33 @@ pub async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
         assert!(Instant::now() < end, "waited in vain until {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// The same, by letting everybody else run: there is nothing to wait for but them, and no clock has to go on.
+#[track_caller]
+pub fn yielding(mut is_so: impl AsyncFnMut() -> bool) -> impl Future<Output = ()> {
+    let (end, here) = (Instant::now() + PATIENCE, Location::caller());
+    async move {
+        while !is_so().await {
+            assert!(Instant::now() < end, "waited in vain at {here}");
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// What happens in any case, or else the test fails.
+#[track_caller]
+pub fn patiently<T>(what: impl Future<Output = T>) -> impl Future<Output = T> {
+    let here = Location::caller();
+    async move {
+        let in_time = tokio::time::timeout(PATIENCE, what).await;
+        in_time.unwrap_or_else(|_| panic!("waited in vain at {here}"))
+    }
+}
+
+/// It took this long by the runtime's clock, to the millisecond by which its timers go.
+#[track_caller]
+pub fn took(since: tokio::time::Instant, span: Duration) {
+    let (took, most) = (since.elapsed(), span + Duration::from_millis(1));
+    assert!((span..=most).contains(&took), "{took:?} in place of {span:?}");
 }

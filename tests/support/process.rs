@@ -3,7 +3,8 @@
 use std::{
     io::{BufRead, BufReader, Lines},
     process::{Child, ChildStdout, Command, Stdio},
-    thread::JoinHandle,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 /// Says which process it becomes, before that says anything.
@@ -40,7 +41,7 @@ impl Process {
         };
         read_until(ready, &mut log, command);
         // Whoever stops reading a pipe stops its writer.
-        process.reader = Some(std::thread::spawn(move || log.for_each(drop)));
+        process.reader = Some(thread::spawn(move || log.for_each(drop)));
         process
     }
 
@@ -51,9 +52,11 @@ impl Process {
     /// Stops it in the middle of whatever it does: its connections stay, and it answers nobody.
     pub fn freeze(&self) {
         self.signal("-STOP");
-        // The signal was sent, which does not mean that it has arrived.
+        // The signal was sent, which does not mean that it has arrived. An example has this file without `patience`.
+        let end = Instant::now() + Duration::from_secs(60);
         while self.state() != 'T' {
-            std::thread::yield_now();
+            assert!(Instant::now() < end, "{} is not frozen", self.pid);
+            thread::yield_now();
         }
     }
 

@@ -12,6 +12,9 @@ use super::{port::Port, process::Process};
 /// What a server says when clients may come, and what a sentinel says.
 const READY: [&str; 2] = ["Ready to accept connections", "Sentinel ID is"];
 
+/// Of the stores that tests use: the machine may be busy, and hardly a test is about the deadline.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
 pub struct RedisServer {
     /// Nobody else gets it while the server is down.
     port: Port,
@@ -108,9 +111,9 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port())
     }
 
-    /// A store at this server. The machine may be busy, and hardly a test is about the deadline.
+    /// A store at this server.
     pub fn store(&self) -> RedisStoreBuilder {
-        RedisStore::builder().url(&self.url()).deadline(Duration::from_secs(30))
+        RedisStore::builder().url(&self.url()).deadline(DEADLINE)
     }
 
     /// A plain client, to look at what the store left behind.

@@ -4,8 +4,9 @@ use axum::{Router, routing::any};
 use tollgate::{Decision, ManualClock, RateLimitLayer, RuleSet};
 
 pub(crate) use crate::support::{
-    each_store::{NOW, TestStore, on_both_stores, until},
+    each_store::{NOW, TestStore, on_both_stores},
     http::{NOTHING, Reply, Server},
+    patience::yielding,
 };
 
 /// The algorithm whose answers are the easiest to count by.

@@ -9,7 +9,7 @@ use axum::{
 };
 use tollgate::{HttpAnswers, ManualClock, MemoryStore, RateLimitLayer, Rejection};
 
-use super::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores, rules, telling, ten, until};
+use super::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores, rules, telling, ten, yielding};
 use crate::support::redis::RedisServer;
 
 on_both_stores![
@@ -54,7 +54,7 @@ async fn a_layer_waits_for_its_rules<St: TestStore>() {
     let server = Server::start(telling().layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
     let waiting = tokio::spawn(server.get("/"));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     // The next minute begins after 44.75 seconds.
     clock.set(659_999_999);
     assert_eq!(clock.waiting(), 1);

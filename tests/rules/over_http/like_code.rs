@@ -9,7 +9,7 @@ use tollgate::{
     SlidingLog, TokenBucket,
 };
 
-use super::fixture::{Reply, Server, TestStore, on_both_stores, rules, until};
+use super::fixture::{Reply, Server, TestStore, on_both_stores, rules, yielding};
 
 on_both_stores![
     every_algorithm_answers_as_it_does_in_code,
@@ -80,7 +80,7 @@ async fn every_algorithm_answers_as_it_does_in_code<St: TestStore>() {
 async fn held((server, clock): (Server, ManualClock)) -> Vec<(u16, String, String)> {
     let mut told = vec![server.get("/").await.all()];
     let second: JoinHandle<Reply> = tokio::spawn(server.get("/"));
-    until(async || clock.waiting() == 1).await;
+    yielding(async || clock.waiting() == 1).await;
     // Nobody waits for so long.
     told.push(server.get("/").await.all());
     clock.advance(Duration::from_micros(19_999_999));

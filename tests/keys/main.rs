@@ -1,15 +1,19 @@
 //! Whom each extractor says a request is counted for, and in which words it says that it cannot tell.
 
 mod api_key;
+mod client_ip;
 mod closure;
 mod cookie;
 mod extension;
 mod header;
+mod identities;
 mod or;
 mod query;
 mod refused;
 #[cfg(feature = "axum")]
 mod route;
+#[path = "../support/mod.rs"]
+mod support;
 mod tuple;
 
 use std::{

@@ -1,0 +1,43 @@
+//! Requests from an address, with what proxies say of it.
+
+use std::net::SocketAddr;
+
+use http::{HeaderName, HeaderValue, Request, header::FORWARDED};
+use tollgate::{ClientIp, KeyExtractor};
+
+pub(crate) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// A request from this address, with lines of a header.
+pub(crate) fn request<V: AsRef<[u8]>>(
+    peer: &str,
+    header: &HeaderName,
+    lines: impl IntoIterator<Item = V>,
+) -> Request<()> {
+    let mut request = Request::new(());
+    request
+        .extensions_mut()
+        .insert(SocketAddr::new(peer.parse().unwrap(), 4711));
+    for line in lines {
+        let line = HeaderValue::from_bytes(line.as_ref()).unwrap();
+        request.headers_mut().append(header, line);
+    }
+    request
+}
+
+/// The text of the key, of a request that has one.
+#[track_caller]
+pub(crate) fn key<B>(extractor: &impl KeyExtractor<Request<B>>, request: &Request<B>) -> String {
+    extractor.extract(request).unwrap().unwrap().to_string()
+}
+
+/// Whom a request is counted for that passed through proxies.
+#[track_caller]
+pub(crate) fn x_forwarded_for(ip: &ClientIp, peer: &str, lines: &[&str]) -> String {
+    key(ip, &request(peer, &X_FORWARDED_FOR, lines))
+}
+
+/// The same, where they write the standard header.
+#[track_caller]
+pub(crate) fn forwarded(ip: &ClientIp, peer: &str, lines: &[&str]) -> String {
+    key(ip, &request(peer, &FORWARDED, lines))
+}

@@ -1,0 +1,250 @@
+//! What the memory store keeps, forgets and shares.
+
+use std::{collections::HashMap, time::Duration};
+
+use crate::support::{
+    memory::{SECOND, TEN, acquire, apply, charge, costs, group, receipt, remaining, store},
+    rules::each_algorithm,
+};
+use tollgate::{
+    Algorithm, Charge, Cost, FixedWindow, Key, LeakyBucket, Limit, MemoryStore, Operation, Outcome, Quota, Receipt,
+    SlidingCounter, SlidingLog, TokenBucket,
+};
+
+/// So few keys are left as they are, lapsed or not.
+const NOT_SWEPT: usize = 4;
+
+/// A limit under which a charge lapses in as many seconds as it costs.
+fn seconds() -> Limit {
+    Limit::new("seconds", TokenBucket::new(Quota::per_second(1)).capacity(1_000_000))
+}
+
+fn lasting(key: impl ToString, cost: Cost) -> Charge {
+    Charge::new(seconds(), Key::new(key.to_string())).cost(cost)
+}
+
+fn holds(store: &MemoryStore, key: impl ToString) -> bool {
+    store.state(&seconds(), &Key::new(key.to_string())).is_some()
+}
+
+/// `a30` charges 30 to the key a, and `a-20` gives back 20 of its latest charge.
+fn play(store: &MemoryStore, steps: &'static str) {
+    let mut receipts = HashMap::new();
+    for (key, amount) in steps.split_whitespace().map(|step| step.split_at(1)) {
+        if let Some(less) = amount.strip_prefix('-') {
+            let receipt: Receipt = receipts.remove(key).unwrap();
+            let to = costs(&receipt)[0] - less.parse::<Cost>().unwrap();
+            apply(store, Operation::Settle(receipt.settled(to.into())));
+        } else {
+            receipts.insert(key, receipt(store, lasting(key, amount.parse().unwrap())));
+        }
+    }
+}
+
+#[test]
+fn a_full_store_forgets_the_key_nearest_to_fresh() {
+    // Three keys fit; then comes one that lapses before any of them, and yet is not the one to go.
+    let cases = [
+        ("b", "in any order", "a30 b10 c20"),
+        ("b", "a moved later by a charge", "a10 b20 c30 a15"),
+        ("a", "a moved earlier by a refund", "a30 b10 c20 a-25"),
+        ("b", "a moved later and back half the way", "a10 b12 c20 a50 a-45"),
+        ("a", "a moved later and back all the way", "a10 b12 c20 a50 a-50"),
+        ("b", "a was gone, and is back for longer", "a5 a-5 b10 a15 c20"),
+        ("a", "a was gone, and is back for less", "a15 a-15 b10 a5 c20"),
+    ];
+    for (nearest, case, steps) in cases {
+        let (store, _) = store(3);
+        play(&store, steps);
+        assert_eq!(store.len(), 3, "{case}");
+        play(&store, "n1");
+        let forgotten = ["a", "b", "c", "n"].into_iter().filter(|key| !holds(&store, key));
+        assert_eq!(forgotten.collect::<Vec<_>>(), [nearest], "{case}");
+        play(&store, "m100");
+        let held = ["n", "m"].map(|key| holds(&store, key));
+        assert_eq!((held, store.len()), ([false, true], 3), "{case}");
+    }
+}
+
+#[test]
+fn a_store_of_one_key_holds_the_latest() {
+    let (store, _) = store(1);
+    for key in 0..100 {
+        assert!(acquire(&store, [lasting(key, 100 - key)]).admits());
+        assert_eq!((store.len(), holds(&store, key)), (1, true));
+    }
+}
+
+#[test]
+fn a_flood_of_keys_stays_within_the_bound() {
+    let (store, _) = store(100_000);
+    for key in 0..300_000 {
+        acquire(&store, [lasting(key, 1 + key % 7)]);
+        assert!(key % 1000 > 0 || store.len() <= 100_000, "after {key}");
+    }
+    // A bound that is shared out among up to 64 shards loses less than one key to each.
+    assert!((99_937..=100_000).contains(&store.len()), "{}", store.len());
+}
+
+#[test]
+fn lapsed_keys_are_swept_as_traffic_comes_by() {
+    let (store, clock) = store(1000);
+    for key in 0..500 {
+        // Charged again, a key stands too early in the queue.
+        acquire(&store, [lasting(key, 1)]);
+        acquire(&store, [lasting(key, 1)]);
+    }
+    clock.advance(2 * SECOND);
+    assert_eq!(store.len(), 500);
+    (0..1000).for_each(|_| drop(acquire(&store, [lasting("busy", 1)])));
+    assert_eq!(store.len(), NOT_SWEPT);
+    assert_eq!(remaining(&store, &lasting("busy", 1)), 999_000);
+}
+
+#[test]
+fn refused_requests_sweep_too() {
+    let (store, clock) = store(1000);
+    (0..500).for_each(|key| drop(acquire(&store, [lasting(key, 1)])));
+    clock.advance(SECOND);
+    (0..500).for_each(|_| assert!(!acquire(&store, [lasting("nobody", Cost::MAX)]).admits()));
+    assert_eq!(store.len(), NOT_SWEPT);
+}
+
+#[test]
+fn a_sweep_leaves_what_still_counts() {
+    let (store, clock) = store(1000);
+    (0..500).for_each(|key| drop(acquire(&store, [lasting(key, 1 + key % 2)])));
+    clock.advance(2 * SECOND - Duration::from_micros(1));
+    (0..1000).for_each(|_| drop(acquire(&store, [lasting("busy", 1)])));
+    assert_eq!(store.len(), 251);
+    assert!((1..500).step_by(2).all(|key| holds(&store, key)));
+}
+
+#[test]
+fn what_is_given_back_leaves_nothing_behind() {
+    for rule in each_algorithm(TEN) {
+        let (store, _) = store(1_000_000);
+        let limit = Limit::new("ten", rule);
+        for key in 0..5000 {
+            let charge = Charge::new(limit.clone(), Key::new(key.to_string())).cost(1 + key % 10);
+            let receipt = receipt(&store, charge.clone());
+            assert_eq!(store.len(), 1, "{rule:?}");
+            let decision = match key % 3 {
+                0 => apply(&store, Operation::Refund(receipt)),
+                1 => apply(&store, Operation::Settle(receipt.settled(0))),
+                _ => apply(&store, Operation::Reset(charge.into())),
+            };
+            assert_eq!(decision.tiers()[0].verdict().remaining(), 10, "{rule:?}");
+            assert!(store.is_empty(), "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn who_is_not_charged_adds_no_key() {
+    for rule in each_algorithm(TEN) {
+        let (store, _) = store(1000);
+        let [full, fresh] = ["full", "fresh"].map(|name| charge(name, rule));
+        assert!(acquire(&store, [fresh.clone().cost(0)]).admits());
+        let outcome = acquire(&store, [fresh.clone().cost(11)]).outcome();
+        assert_eq!((outcome, store.len()), (Outcome::Impossible, 0), "{rule:?}");
+        let forgotten = receipt(&store, fresh.clone());
+        apply(&store, Operation::Reset(fresh.clone().into()));
+        apply(&store, Operation::Refund(forgotten));
+        assert!(store.is_empty(), "{rule:?}");
+        acquire(&store, [full.clone().cost(10)]);
+        assert!(!acquire(&store, [fresh.clone(), full.clone()]).admits());
+        assert!(!acquire(&store, [full.clone(), fresh.clone()]).admits());
+        assert!(!acquire(&store, [fresh.clone().shadow(), full]).admits());
+        assert_eq!((store.len(), remaining(&store, &fresh)), (1, 10), "{rule:?}");
+    }
+}
+
+#[test]
+fn a_reset_forgets_the_keys_it_names_and_no_other() {
+    for rule in each_algorithm(TEN) {
+        let (store, _) = store(1000);
+        let [a, b, c] = ["a", "b", "c"].map(|name| charge(name, rule));
+        acquire(&store, [a.clone().cost(10), b.clone().cost(3), c.clone().cost(4)]);
+        let decision = apply(&store, Operation::Reset(group([c, a.clone().cost(0)])));
+        let left = decision.tiers().iter().map(|tier| tier.verdict().remaining());
+        assert_eq!(left.collect::<Vec<_>>(), [10, 10], "{rule:?}");
+        assert_eq!((store.len(), remaining(&store, &b)), (1, 7), "{rule:?}");
+        assert!(acquire(&store, [a.cost(10)]).admits());
+    }
+}
+
+/// What is left under the second rule after two requests under the first, on a clone of the store.
+fn left(first: impl Algorithm, second: impl Algorithm) -> u64 {
+    let (store, _) = store(1000);
+    acquire(&store, [charge("one", first.clone()).cost(2)]);
+    assert_eq!(remaining(&store, &charge("two", first.clone())), 10);
+    assert_eq!(remaining(&store, &charge("one", first)), 8);
+    remaining(&store.clone(), &charge("one", second))
+}
+
+#[test]
+fn limits_of_one_shape_are_one_limit() {
+    let two_minutes = Quota::new(10, 120 * SECOND);
+    let token = |limit| TokenBucket::new(Quota::per_minute(limit));
+    assert_eq!(left(token(10), token(10)), 8);
+    assert_eq!(left(token(10), token(100)), 98);
+    assert_eq!(left(token(10), token(10).capacity(3)), 1);
+    assert_eq!(left(token(10), token(7).capacity(10)), 8);
+    assert_eq!(left(token(10), token(1)), 0);
+    assert_eq!(left(token(10), TokenBucket::new(two_minutes)), 10);
+    let leaky = LeakyBucket::new(Quota::per_minute(10));
+    assert_eq!(left(token(10), leaky), 10);
+    assert_eq!(left(leaky, leaky.policing()), 8);
+    assert_eq!(left(leaky, leaky.max_wait(SECOND)), 8);
+    assert_eq!(left(leaky, LeakyBucket::new(two_minutes)), 10);
+    let fixed = |limit| FixedWindow::new(Quota::per_minute(limit));
+    assert_eq!(left(fixed(10), fixed(100)), 98);
+    assert_eq!(left(fixed(10), fixed(1)), 0);
+    assert_eq!(left(fixed(10), FixedWindow::new(two_minutes)), 10);
+    assert_eq!(left(fixed(10), fixed(10).anchored()), 10);
+    assert_eq!(left(fixed(10).anchored(), fixed(5).anchored()), 3);
+    let log = |limit| SlidingLog::new(Quota::per_minute(limit));
+    assert_eq!(left(log(10), log(100)), 98);
+    assert_eq!(left(log(10), log(3)), 1);
+    assert_eq!(left(log(10), SlidingLog::new(two_minutes)), 10);
+    assert_eq!(left(log(10), fixed(10)), 10);
+    let counter = |limit| SlidingCounter::new(Quota::per_minute(limit));
+    assert_eq!(left(counter(10), counter(10).buckets(1)), 8);
+    assert_eq!(left(counter(10).buckets(6), counter(3).buckets(6)), 1);
+    assert_eq!(left(counter(10), counter(10).buckets(6)), 10);
+    assert_eq!(left(counter(10).buckets(6), counter(10)), 10);
+    assert_eq!(left(counter(10), SlidingCounter::new(two_minutes)), 10);
+}
+
+#[test]
+fn many_keys_under_many_limits_do_not_meet() {
+    let (store, _) = store(10_000);
+    for name in 0..50 {
+        let limit = Limit::new(&name.to_string(), FixedWindow::new(Quota::per_minute(1)));
+        let mut charges = (0..50).map(|key| Charge::new(limit.clone(), Key::new(key.to_string())));
+        assert!(charges.all(|charge| acquire(&store, [charge]).admits()));
+    }
+    assert_eq!(store.len(), 2500);
+}
+
+#[test]
+fn keys_of_confusing_texts_do_not_meet() {
+    let aligned = FixedWindow::new(Quota::per_minute(10));
+    let [x, y] = ["x", "x.y"].map(|name| Limit::new(name, aligned));
+    let anchored = Limit::new("x", aligned.anchored());
+    let counter = Limit::new("x", SlidingCounter::new(Quota::per_minute(10)));
+    let texts = "k,K,k ,,:k,y:k,anchored:k,1:k,60000000:k,\u{fc},u\u{308},k\0";
+    let mut charges = Vec::new();
+    for limit in [x, y, anchored, counter] {
+        for (cost, text) in (charges.len() as Cost..).zip(texts.split(',')) {
+            charges.push(Charge::new(limit.clone(), Key::new(text)).cost(1 + cost % 10));
+        }
+    }
+    let (store, _) = store(1000);
+    acquire(&store, charges.clone());
+    assert_eq!(store.len(), 48);
+    for (charge, left) in charges.iter().zip((0..10).rev().cycle()) {
+        assert_eq!(remaining(&store, charge), left, "{charge:?}");
+    }
+}

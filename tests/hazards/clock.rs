@@ -10,7 +10,7 @@ use crate::{
     left::{every_key_ends, nothing_is_left},
     support::{
         patience::until,
-        redis::{RedisServer, ask, stored},
+        redis::{RedisServer, stored, time},
         rules::each_algorithm,
         server_clock::ServerClock,
     },
@@ -28,9 +28,8 @@ const TEN: u32 = 10;
 /// A Valkey at noon, when no day ends and nothing is about to be due.
 fn at_noon() -> (RedisServer, ServerClock) {
     let (server, mut clock) = RedisServer::valkey_with_clock();
-    let (seconds, _): (u64, u64) = ask(&mut server.client(), "TIME");
-    let time_of_day = Duration::from_secs(seconds % DAY.as_secs());
-    clock.set_forward(DAY + DAY / 2 - time_of_day);
+    let time_of_day = time(&mut server.client()) % DAY.as_micros() as u64;
+    clock.set_forward(DAY + DAY / 2 - Duration::from_micros(time_of_day));
     (server, clock)
 }
 

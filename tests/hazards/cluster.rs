@@ -1,8 +1,6 @@
 //! A cluster that loses a primary, and slots that move from node to node.
 
-use std::time::Duration;
-
-use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, RedisStore, Store};
+use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, Store};
 
 use crate::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of},
@@ -15,8 +13,7 @@ use crate::{
 };
 
 fn node(mode: Mode, cluster: &Cluster) -> Node {
-    let builder = RedisStore::builder().cluster(cluster.urls());
-    Node::new(mode, builder.deadline(Duration::from_secs(30)))
+    Node::new(mode, cluster.store())
 }
 
 /// Users whose keys are all in one slot, and which slot that is.

@@ -1,7 +1,5 @@
 //! A primary that dies, and sentinels that make a replica the primary.
 
-use tollgate::RedisStore;
-
 use crate::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated},
     left::nothing_leads_to,
@@ -9,8 +7,7 @@ use crate::{
 };
 
 fn node(mode: Mode, sentinels: &Sentinels) -> Node {
-    let builder = RedisStore::builder().sentinels(Sentinels::name(), sentinels.urls());
-    Node::new(mode, builder.deadline(std::time::Duration::from_secs(30)))
+    Node::new(mode, sentinels.store())
 }
 
 fn user(mode: Mode) -> &'static str {

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use proptest::collection::vec;
 use tollgate::{
     Algorithm, Charge, Charges, Cost, Decision, END_OF_TIME, Key, Limit, Micros, Operation, Outcome, State, Verdict,
-    redis::Connection,
 };
 
 use crate::{
@@ -13,7 +12,7 @@ use crate::{
     support::{
         cluster::Cluster,
         property::holds,
-        redis::{RedisServer, ask, keys, stored},
+        redis::{RedisServer, ask, everything},
         stores::AnyStore,
         traces::{any_elapse, any_rule, any_size, clamp},
     },
@@ -166,16 +165,6 @@ fn a_refused_group_leaves_no_trace(server: &RedisServer, cases: u32) {
         }
         ask::<()>(&mut redis.borrow_mut(), "FLUSHALL");
     });
-}
-
-/// Every key, what is stored there, and when it ends.
-fn everything(redis: &mut Connection) -> Vec<(String, Option<String>, i64)> {
-    let keys = keys(redis).into_iter();
-    keys.map(|key| {
-        let (state, ends) = (stored(redis, &key), ask(redis, &format!("PEXPIRETIME {key}")));
-        (key, state, ends)
-    })
-    .collect()
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use tollgate::{FixedWindow, Key, Limit, Operation, Quota};
+
 use crate::support::{
     memory::{TEN, acquire, apply, charge, costs, receipt, remaining, store},
     rules::each_algorithm,
 };
-use tollgate::{FixedWindow, Key, Limit, Operation, Quota};
 
 #[test]
 fn a_shadow_neither_refuses_nor_delays() {

@@ -2,13 +2,14 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use crate::support::{
-    memory::{SECOND, TEN, acquire, apply, charge, costs, group, receipt, remaining, store},
-    rules::each_algorithm,
-};
 use tollgate::{
     Algorithm, Charge, Cost, FixedWindow, Key, LeakyBucket, Limit, MemoryStore, Operation, Outcome, Quota, Receipt,
     SlidingCounter, SlidingLog, TokenBucket,
+};
+
+use crate::support::{
+    memory::{SECOND, TEN, acquire, apply, charge, costs, group, receipt, remaining, store},
+    rules::each_algorithm,
 };
 
 /// So few keys are left as they are, lapsed or not.

@@ -6,35 +6,17 @@ use std::{
     time::Duration,
 };
 
-use crate::support::rules::each_algorithm;
-use tollgate::{
-    Algorithm, Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, MemoryStore, Operation, Quota, Rule,
-    Store,
+use tollgate::{Algorithm, Charge, FixedWindow, Key, Limit, Operation, Quota, Rule};
+
+use crate::support::{
+    memory::{acquire, apply, remaining, still},
+    rules::each_algorithm,
 };
 
 const THREADS: usize = 8;
 /// Of each thread at each key. The keys are taken in turn, so that every one has its race for the last place.
 const REQUESTS: usize = 1000;
 const KEYS: usize = 16;
-
-fn store() -> MemoryStore {
-    MemoryStore::builder().clock(ManualClock::at(600_000_000)).build()
-}
-
-fn apply(store: &MemoryStore, operation: Operation) -> Decision {
-    store.apply(operation).into_inner().unwrap()
-}
-
-fn acquire(store: &MemoryStore, charges: impl IntoIterator<Item = Charge>) -> Decision {
-    let mut group = Charges::new();
-    charges.into_iter().for_each(|charge| group.push(charge).unwrap());
-    apply(store, Operation::Acquire(group))
-}
-
-fn remaining(store: &MemoryStore, charge: &Charge) -> u64 {
-    let decision = acquire(store, [charge.clone().cost(0)]);
-    decision.tiers()[0].verdict().remaining()
-}
 
 fn charge(name: &str, rule: impl Algorithm, key: usize) -> Charge {
     Charge::new(Limit::new(name, rule), Key::new(key.to_string()))
@@ -61,7 +43,7 @@ fn on_all_threads<T: Send + 'static>(work: impl Fn(usize) -> T + Send + Sync + '
 #[test]
 fn one_key_admits_its_limit_and_no_more() {
     for rule in each_algorithm(Quota::per_minute(600)) {
-        let store = store();
+        let (store, _) = still();
         let shared = store.clone();
         let admitted = on_all_threads(move |_| {
             let mut delays = [const { Vec::new() }; KEYS];
@@ -89,7 +71,7 @@ fn one_key_admits_its_limit_and_no_more() {
 #[test]
 fn tiers_that_cross_are_charged_all_or_none() {
     for rule in each_algorithm(Quota::per_minute(600)) {
-        let store = store();
+        let (store, _) = still();
         let pair = move |key| {
             let wide = FixedWindow::new(Quota::per_minute(700));
             [charge("narrow", rule, key), charge("wide", wide, key)]
@@ -123,7 +105,7 @@ fn what_every_thread_gives_back_is_there_again() {
             Rule::LeakyBucket(_) => THREADS,
             _ => 1,
         };
-        let store = store();
+        let (store, _) = still();
         let shared = store.clone();
         on_all_threads(move |thread| {
             for _ in 0..REQUESTS {

@@ -1,26 +1,22 @@
 //! Decisions are counted once for each request, and once for each of its limits.
 
-use tollgate::{
-    AsError, FixedWindow, Global, Key, Limiter, ManualClock, MemoryStore, Quota, RateLimitLayer, SlidingLog,
-    TokenBucket,
-};
+use tollgate::{AsError, FixedWindow, Global, Key, Limiter, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 
 use crate::{
     recorded::{Recorded, figures},
-    requests::{name, passed},
+    support::{
+        memory::still,
+        requests::{name, passed},
+    },
 };
 
 const REQUESTS: &str = "tollgate_requests_total";
 const DECISIONS: &str = "tollgate_decisions_total";
 
-fn memory() -> MemoryStore {
-    MemoryStore::builder().clock(ManualClock::at(0)).build()
-}
-
 #[tokio::test]
 async fn a_layer_counts_each_request_and_each_of_its_limits() {
     let recorded = Recorded::start();
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(13)), Global, memory())
+    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(13)), Global, still().0)
         .tier("user", TokenBucket::new(Quota::per_minute(10)), name)
         .respond_with(AsError);
     // Alice has ten, and three are left for Bob.
@@ -46,7 +42,7 @@ async fn a_layer_counts_each_request_and_each_of_its_limits() {
 #[tokio::test]
 async fn whom_nobody_decides_about_is_counted_too() {
     let recorded = Recorded::start();
-    let layer = RateLimitLayer::new("user", TokenBucket::new(Quota::per_minute(1)), name, memory())
+    let layer = RateLimitLayer::new("user", TokenBucket::new(Quota::per_minute(1)), name, still().0)
         .cost(|user: &&str| if *user == "greedy" { 2 } else { 1 })
         .deny(|user: &&str| *user == "mallory")
         .respond_with(AsError);
@@ -71,7 +67,7 @@ async fn whom_nobody_decides_about_is_counted_too() {
 #[tokio::test]
 async fn a_shadow_is_counted_apart_where_it_would_have_refused() {
     let recorded = Recorded::start();
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(4)), Global, memory())
+    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(4)), Global, still().0)
         .tier("new", SlidingLog::new(Quota::per_minute(3)), Global)
         .shadow()
         .respond_with(AsError);
@@ -92,7 +88,7 @@ async fn a_shadow_is_counted_apart_where_it_would_have_refused() {
 #[tokio::test]
 async fn a_limiter_counts_its_calls_and_not_its_looks() {
     let recorded = Recorded::start();
-    let limiter = Limiter::new("jobs", TokenBucket::new(Quota::per_minute(5)), memory());
+    let limiter = Limiter::new("jobs", TokenBucket::new(Quota::per_minute(5)), still().0);
     for cost in [1, 1, 2, 2, 6] {
         let Ok(_) = limiter.check_n(&Key::GLOBAL, cost).await;
     }
@@ -113,7 +109,7 @@ async fn a_limiter_counts_its_calls_and_not_its_looks() {
 /// A handle that was asked for before there was a recorder would say nothing for ever.
 #[tokio::test]
 async fn a_recorder_may_come_later_than_the_limit() {
-    let layer = RateLimitLayer::token_bucket("late", Quota::per_minute(9), Global, memory()).respond_with(AsError);
+    let layer = RateLimitLayer::token_bucket("late", Quota::per_minute(9), Global, still().0).respond_with(AsError);
     assert_eq!(passed(&layer, ["before"; 3]).await, 3);
     let recorded = Recorded::start();
     assert_eq!(passed(&layer, ["after"; 2]).await, 2);

@@ -10,10 +10,10 @@ use tollgate::{
 
 use crate::{
     recorded::{Listed, Recorded},
-    requests::{name, passed},
     support::{
         documented::{code, observability},
         redis::RedisServer,
+        requests::{name, passed},
     },
 };
 

@@ -6,7 +6,6 @@ mod decisions;
 mod documented;
 mod recorded;
 mod redis;
-mod requests;
 #[path = "../support/mod.rs"]
 mod support;
 mod waits;

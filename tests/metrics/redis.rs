@@ -1,13 +1,11 @@
 //! How Redis does: calls, the requests in them, and those that need none.
 
-use std::{pin::Pin, task::Poll};
-
 use tokio::{task::yield_now, time};
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisDecision, RedisStore, Store, StoreError, TokenBucket};
 
 use crate::{
     recorded::{Figures, Recorded},
-    support::redis::{RedisServer, ask, calls},
+    support::redis::{RedisServer, ask, begin, calls},
 };
 
 fn charge(limit: &str, key: &'static str) -> Operation {
@@ -15,10 +13,9 @@ fn charge(limit: &str, key: &'static str) -> Operation {
     Operation::Acquire(Charge::new(Limit::new(limit, bucket), Key::new(key)).into())
 }
 
-async fn begin(store: &RedisStore, key: &'static str) -> RedisDecision {
+async fn send(store: &RedisStore, key: &'static str) -> RedisDecision {
     let mut decision = store.apply(charge("user", key));
-    let begun = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut decision).poll(context).is_pending()));
-    assert!(begun.await);
+    begin(&mut decision).await;
     yield_now().await;
     decision
 }
@@ -34,7 +31,7 @@ async fn a_batch_is_as_large_as_those_who_wait_are_many() {
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let mut asked = Vec::new();
     for key in ["leads", "follows", "a", "b", "c", "d", "e"] {
-        asked.push(begin(&store, key).await);
+        asked.push(send(&store, key).await);
     }
     ask::<()>(redis, "CLIENT UNPAUSE");
     for decision in asked {
@@ -84,7 +81,7 @@ async fn whoever_leaves_has_waited_too() {
     let store = server.store().build().unwrap();
     assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
     ask::<()>(&mut server.client(), "CLIENT PAUSE 600000 WRITE");
-    drop(begin(&store, "leaves").await);
+    drop(send(&store, "leaves").await);
     let times = recorded.values("tollgate_store_seconds");
     assert_eq!((times["outcome=answered"].len(), times["outcome=left"].len()), (1, 1));
 }

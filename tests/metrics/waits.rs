@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, Quota, RateLimitLayer};
 use tower::{Layer, Service, service_fn};
 
-use crate::{recorded::Recorded, support::patience::yielding};
+use crate::{
+    recorded::Recorded,
+    support::{memory::still, patience::yielding},
+};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-fn memory() -> (MemoryStore, ManualClock) {
-    let clock = ManualClock::at(0);
-    (MemoryStore::builder().clock(clock.clone()).build(), clock)
-}
 
 /// What has been measured of a limit so far.
 fn waited(recorded: &Recorded, limit: &str) -> Vec<f64> {
@@ -30,7 +28,7 @@ async fn wait(clock: &ManualClock, waiting: usize) {
 #[tokio::test]
 async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
     let recorded = Recorded::start();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let queue = LeakyBucket::new(Quota::per_second(2)).capacity(9);
     let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(9)), Global, store)
         .tier("queue", queue, Global)
@@ -55,7 +53,7 @@ async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
 #[tokio::test]
 async fn who_stands_in_line_is_measured_whatever_comes_of_it() {
     let recorded = Recorded::start();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let limiter = Limiter::new("line", FixedWindow::new(Quota::new(1, 4 * SECOND)), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let Ok(refused) = limiter.wait(&Key::GLOBAL, 3 * SECOND).await;
@@ -82,7 +80,7 @@ async fn who_stands_in_line_is_measured_whatever_comes_of_it() {
 #[tokio::test]
 async fn what_a_limiter_holds_back_is_measured() {
     let recorded = Recorded::start();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(2)), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let held = {

@@ -1,7 +1,5 @@
 //! A store that cannot decide.
 
-use std::time::Duration;
-
 use axum::{Router, routing::get};
 use tollgate::{
     Decision, FixedWindow, Global, HttpAnswers, ManualClock, MemoryStore, Quota, RateLimitLayer, RedisStore, Rejection,
@@ -10,7 +8,7 @@ use tollgate::{
 use crate::{
     fixture::{NOTHING, NOW, Server},
     held::{Held, SECOND},
-    support::redis::RedisServer,
+    support::redis::{DEADLINE, RedisServer},
 };
 
 /// A limit whose Redis is gone. Nobody else gets its port meanwhile.
@@ -148,7 +146,7 @@ async fn a_layer_that_fails_leaves_the_others_to_decide() {
 #[tokio::test]
 async fn a_redis_that_was_never_there_is_a_failure_too() {
     let nowhere = "redis://127.0.0.1:1";
-    let store = RedisStore::builder().url(nowhere).deadline(Duration::from_secs(30));
+    let store = RedisStore::builder().url(nowhere).deadline(DEADLINE);
     let layer = RateLimitLayer::sliding_log("api", Quota::per_minute(1), Global, store.build().unwrap());
     let open = Server::start(app().layer(layer.clone())).await;
     let closed = Server::start(app().layer(layer.fail_closed())).await;

@@ -2,12 +2,13 @@
 
 use std::{io::Write, process::Child, time::Duration};
 
+use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Micros, Operation, Quota, RedisStore, Store};
+
 use crate::support::{
     again::{again, told},
     redis::RedisServer,
     rules::each_algorithm,
 };
-use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Micros, Operation, Quota, RedisStore, Store};
 
 const PROCESSES: usize = 8;
 const REQUESTS: usize = 1000;

@@ -7,14 +7,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::support::{
-    again::{again, told},
-    http::Server,
-    redis::RedisServer,
-};
 use axum::{Router, http::HeaderMap, routing::get};
 use tokio::{runtime::Runtime, task::JoinSet};
 use tollgate::{Decision, Key, LeakyBucket, Limiter, Micros, Quota, RedisStore};
+
+use crate::support::{
+    again::{again, told},
+    http::Server,
+    redis::{DEADLINE, RedisServer},
+};
 
 const PROCESSES: u64 = 4;
 const CALLS: u64 = 50;
@@ -23,7 +24,7 @@ const APART: Micros = 10_000;
 
 /// On Redis's own clock.
 fn queue(name: &str, redis: &str) -> Limiter<RedisStore> {
-    let store = RedisStore::builder().url(redis).deadline(Duration::from_secs(30));
+    let store = RedisStore::builder().url(redis).deadline(DEADLINE);
     let bucket = LeakyBucket::new(Quota::per_second(100)).capacity(10_000);
     Limiter::new(name, bucket, store.build().unwrap())
 }

@@ -1,16 +1,17 @@
 //! Requests that travel together: each is answered as if it were alone.
 
-use std::{future::Future, pin::Pin, task::Poll, time::Duration};
+use std::time::Duration;
 
-use crate::support::{
-    patience::took,
-    redis::{RedisServer, ask, calls, keys},
-};
 use tokio::task::yield_now;
 use tollgate::redis::Connection;
 use tollgate::{
     Algorithm, Charge, Charges, Decision, FixedWindow, Key, Limit, Operation, Quota, RedisDecision, RedisStore,
     SlidingLog, Store, StoreError, TokenBucket,
+};
+
+use crate::support::{
+    patience::took,
+    redis::{RedisServer, ask, begin, calls, keys},
 };
 
 fn acquire(name: &str, algorithm: impl Algorithm, key: &'static str, cost: u32) -> Operation {
@@ -35,12 +36,6 @@ async fn store(server: &RedisServer, user: Option<&str>) -> RedisStore {
     let store = builder.build().unwrap();
     assert!(store.apply(bucket("warm")).await.unwrap().admits());
     store
-}
-
-/// Polls once.
-async fn begin(decision: &mut RedisDecision) {
-    let begun = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut *decision).poll(context).is_pending()));
-    assert!(begun.await);
 }
 
 /// Two calls that stay in flight until Redis is let go on, so that whoever asks now waits.

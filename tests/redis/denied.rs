@@ -2,17 +2,18 @@
 
 use std::{thread, time::Duration};
 
-use crate::support::{
-    patience::eventually,
-    redis::{RedisServer, ask, calls},
-};
 use tokio::{runtime, sync::oneshot, time};
 use tollgate::redis::Connection;
 use tollgate::{
-    AsError, Charge, Charges, Cost, Decision, Global, Key, Limit, ManualClock, Operation, Outcome, Quota,
-    RateLimitLayer, RedisStore, Store, TokenBucket,
+    AsError, Charge, Charges, Cost, Global, Key, Limit, ManualClock, Operation, Outcome, Quota, RateLimitLayer,
+    RedisStore, Store, TokenBucket,
 };
 use tower::{BoxError, Layer, ServiceExt, service_fn};
+
+use crate::support::{
+    patience::eventually,
+    redis::{RedisServer, acquire, ask, calls},
+};
 
 fn limit(name: &str, a_day: u32) -> Limit {
     Limit::new(name, TokenBucket::new(Quota::per_day(a_day)))
@@ -20,10 +21,6 @@ fn limit(name: &str, a_day: u32) -> Limit {
 
 fn charge(cost: Cost) -> Charge {
     Charge::new(limit("spent", 2), Key::new("key")).cost(cost)
-}
-
-async fn acquire(store: &RedisStore, charges: impl Into<Charges>) -> Decision {
-    store.apply(Operation::Acquire(charges.into())).await.unwrap()
 }
 
 /// How many calls a charge takes when it is refused.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::support::redis::{RedisServer, ask, keys};
 use tollgate::{
     Algorithm, Charge, Charges, Decision, FixedWindow, Key, LeakyBucket, Limit, ManualClock, Operation, Quota, Rule,
-    SlidingCounter, SlidingLog, Store, StoreError, TokenBucket, redis::Connection,
+    SlidingCounter, SlidingLog, Store, StoreError, TokenBucket,
 };
+
+use crate::support::redis::{RedisServer, ask, everything, keys, time};
 
 /// Every algorithm at `limit` in `window`, and how keys spell it.
 fn rules(limit: u32, window: Duration) -> [(&'static str, Rule); 7] {
@@ -67,12 +68,6 @@ async fn stores_of_one_prefix_share_and_of_two_know_nothing_of_each_other() {
     }
 }
 
-/// Redis's own clock, in microseconds.
-fn time(redis: &mut Connection) -> u64 {
-    let (seconds, micros): (u64, u64) = ask(redis, "TIME");
-    seconds * 1_000_000 + micros
-}
-
 #[tokio::test]
 async fn on_the_clock_of_redis_a_key_lives_until_it_is_as_good_as_new() {
     for server in RedisServer::each() {
@@ -115,17 +110,6 @@ async fn at_a_named_time_a_key_lives_for_an_hour_at_least() {
             }
         }
     }
-}
-
-/// Everything there is: keys, values and times-to-live.
-fn everything(redis: &mut Connection) -> Vec<(String, Vec<u8>, u64)> {
-    let keys = keys(redis);
-    let look = |key: String| {
-        let value = ask(redis, &format!("DUMP {key}"));
-        let expires_at = ask(redis, &format!("PEXPIRETIME {key}"));
-        (key, value, expires_at)
-    };
-    keys.into_iter().map(look).collect()
 }
 
 #[tokio::test]

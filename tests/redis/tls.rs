@@ -6,10 +6,15 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{patience::until, port::Port, redis::RedisServer};
 use tollgate::{
     RedisStore, RedisStoreBuilder, StoreError,
     redis::{Client, ConnectionAddr, ConnectionInfo, TlsCertificates},
+};
+
+use crate::support::{
+    patience::until,
+    port::Port,
+    redis::{DEADLINE, RedisServer},
 };
 
 fn openssl(folder: &Path, arguments: &str) {
@@ -148,12 +153,6 @@ async fn the_nodes_of_a_cluster_are_spoken_to_safely_too() {
         trusting().cluster([safe.url()]),
         RedisStore::builder().cluster([safe.url()]).connection_info(safe.info()),
     ] {
-        builder
-            .deadline(Duration::from_secs(30))
-            .build()
-            .unwrap()
-            .check()
-            .await
-            .unwrap();
+        builder.deadline(DEADLINE).build().unwrap().check().await.unwrap();
     }
 }

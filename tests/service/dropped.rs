@@ -5,7 +5,7 @@ use std::task::Poll;
 use tollgate::{AsError, Global, Quota, RateLimitLayer, Store, TokenBucket};
 use tower::{BoxError, Service};
 
-use crate::{Outside, SECOND, arrived, backlog, call, memory, once_a_minute, poll, queue, wrap};
+use crate::{Outside, SECOND, arrived, backlog, call, once_a_minute, poll, queue, still, wrap};
 
 /// A mock behind a queue, which takes as many requests as it is given.
 fn queueing(
@@ -22,7 +22,7 @@ fn queueing(
 
 #[test]
 fn before_anything_was_done() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let (mut service, mut outside) = queueing(store.clone());
     drop(call(&mut service, "dropped"));
     assert_eq!(arrived(&mut outside), None);
@@ -31,7 +31,7 @@ fn before_anything_was_done() {
 
 #[test]
 fn while_it_is_held_which_frees_its_place_in_reverse_order() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let (mut service, mut outside) = queueing(store);
     let [mut first, mut second, mut third] = ["first", "second", "third"].map(|request| call(&mut service, request));
     for held in [&mut first, &mut second, &mut third] {
@@ -52,7 +52,7 @@ fn while_it_is_held_which_frees_its_place_in_reverse_order() {
 
 #[test]
 fn while_it_is_held_with_somebody_behind_it_who_is_not_moved_up() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let (mut service, mut outside) = queueing(store);
     let [mut first, mut second, mut third] = ["first", "second", "third"].map(|request| call(&mut service, request));
     for held in [&mut first, &mut second, &mut third] {
@@ -70,7 +70,7 @@ fn while_it_is_held_with_somebody_behind_it_who_is_not_moved_up() {
 
 #[test]
 fn while_it_is_held_which_gives_back_what_its_other_tiers_took() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("queue", queue(), Global, store)
         .tier("tokens", TokenBucket::new(Quota::per_minute(2)), Global)
         .respond_with(AsError);
@@ -87,7 +87,7 @@ fn while_it_is_held_which_gives_back_what_its_other_tiers_took() {
 
 #[test]
 fn while_it_waits_for_the_service_to_be_ready_after_its_turn_has_come() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let (mut service, mut outside) = queueing(store);
     outside.allow(2);
     let [mut first, mut held] = ["first", "held"].map(|request| call(&mut service, request));
@@ -107,7 +107,7 @@ fn while_it_waits_for_the_service_to_be_ready_after_its_turn_has_come() {
 
 #[test]
 fn while_it_is_served_which_keeps_its_charge() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);

@@ -6,11 +6,11 @@ use tollgate::{AsError, Global, Key, LeakyBucket, Quota, RateLimitLayer};
 use tower::{Layer, limit::ConcurrencyLimit};
 use tower_test::mock;
 
-use crate::{SECOND, arrived, backlog, call, memory, poll, queue, wrap};
+use crate::{SECOND, arrived, backlog, call, poll, queue, still, wrap};
 
 #[test]
 fn five_at_once_leave_one_a_second() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let queue = LeakyBucket::new(Quota::per_second(1)).capacity(10);
     let layer = RateLimitLayer::new("queue", queue, Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
@@ -33,7 +33,7 @@ fn five_at_once_leave_one_a_second() {
 
 #[test]
 fn who_is_held_does_not_sit_on_a_service_that_is_ready() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let key = |request: &&'static str| Key::named("user", request);
     let layer = RateLimitLayer::new("queue", queue(), key, store).respond_with(AsError);
     let (inner, mut outside) = mock::pair();
@@ -69,7 +69,7 @@ fn who_is_held_does_not_sit_on_a_service_that_is_ready() {
 
 #[test]
 fn a_service_that_fails_while_a_request_is_held_fails_that_request() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(2);

@@ -5,7 +5,7 @@ use std::task::Poll;
 use tollgate::{AsError, FixedWindow, Key, KeyError, LeakyBucket, Quota, RateLimitLayer, SlidingLog};
 use tracing::Level;
 
-use crate::{SECOND, arrived, call, memory, once_a_minute, poll, queue, support::log, wrap};
+use crate::{SECOND, arrived, call, once_a_minute, poll, queue, still, support::log, wrap};
 
 const REFUSED: &str = "a request is refused";
 
@@ -30,7 +30,7 @@ fn said(key: &'static str) -> Vec<String> {
 #[test]
 fn who_is_refused_is_told_of_once_and_who_is_served_is_not() {
     log::listen();
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("minute", once_a_minute(), user, store);
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(9);
@@ -49,7 +49,7 @@ fn who_is_refused_is_told_of_once_and_who_is_served_is_not() {
 #[test]
 fn the_first_that_refuses_is_named_and_no_shadow() {
     log::listen();
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("watched", SlidingLog::new(Quota::per_day(1)), user, store)
         .shadow()
         .tier("roomy", FixedWindow::new(Quota::per_minute(9)), user)
@@ -71,7 +71,7 @@ fn the_first_that_refuses_is_named_and_no_shadow() {
 #[test]
 fn whom_a_queue_has_no_room_for_is_told_of_and_whom_it_holds_is_not() {
     log::listen();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let layer = RateLimitLayer::new("queue", queue(), |_: &&'static str| Key::named("user", "held"), store);
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(9);
@@ -94,7 +94,7 @@ fn whom_a_queue_has_no_room_for_is_told_of_and_whom_it_holds_is_not() {
 #[test]
 fn who_waits_is_told_of_only_if_it_is_refused_in_the_end() {
     log::listen();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let everybody = |_: &&'static str| Key::named("user", "everybody");
     let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(2)), everybody, store)
         .tier("user", SlidingLog::new(Quota::per_hour(1)), user)
@@ -123,7 +123,7 @@ fn who_waits_is_told_of_only_if_it_is_refused_in_the_end() {
 #[test]
 fn who_has_no_key_or_is_denied_is_told_of_once_too() {
     log::listen();
-    let (store, _) = memory();
+    let (store, _) = still();
     let key = |request: &&'static str| match *request {
         "anonymous" => Err(KeyError::missing("a name to be logged by")),
         name => Ok(Some(Key::named("user", name))),

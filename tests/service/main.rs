@@ -16,9 +16,8 @@ use std::{
     time::Duration,
 };
 
-use tollgate::{
-    AsError, FixedWindow, Global, Key, LeakyBucket, Limit, ManualClock, MemoryStore, Quota, RateLimitLayer, Rejection,
-};
+use support::{memory::still, requests::name};
+use tollgate::{AsError, FixedWindow, Global, Key, LeakyBucket, Limit, MemoryStore, Quota, RateLimitLayer, Rejection};
 use tower::{Layer, Service};
 use tower_test::mock::{self, Handle, Mock};
 
@@ -35,12 +34,6 @@ fn once_a_minute() -> FixedWindow {
 /// What is held back: one leaves a second, and three may wait for it.
 fn queue() -> LeakyBucket {
     LeakyBucket::new(Quota::per_second(1)).capacity(3)
-}
-
-/// A memory store on a clock of its own.
-fn memory() -> (MemoryStore, ManualClock) {
-    let clock = ManualClock::at(0);
-    (MemoryStore::builder().clock(clock.clone()).build(), clock)
 }
 
 /// A mock inside of a layer.
@@ -91,7 +84,7 @@ fn rejection(error: &tower::BoxError) -> &Rejection {
 
 #[test]
 fn what_is_admitted_is_served_and_what_is_not_is_an_error() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -114,7 +107,7 @@ fn what_is_admitted_is_served_and_what_is_not_is_an_error() {
 
 #[test]
 fn a_store_that_need_not_be_waited_for_decides_when_the_request_comes() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -126,7 +119,7 @@ fn a_store_that_need_not_be_waited_for_decides_when_the_request_comes() {
 
 #[test]
 fn an_error_of_the_inner_service_passes_unchanged_and_its_charge_stays() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -148,13 +141,8 @@ fn an_error_of_the_inner_service_passes_unchanged_and_its_charge_stays() {
 
 #[test]
 fn who_has_no_key_is_an_error_and_whoever_is_exempt_is_served() {
-    let (store, _) = memory();
-    let key = |request: &&'static str| match *request {
-        "nobody" => Err(tollgate::KeyError::missing("a name")),
-        "admin" => Ok(None),
-        name => Ok(Some(Key::named("user", name))),
-    };
-    let layer = RateLimitLayer::new("name", once_a_minute(), key, store.clone()).respond_with(AsError);
+    let (store, _) = still();
+    let layer = RateLimitLayer::new("name", once_a_minute(), name, store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let Poll::Ready(Err(error)) = poll(call(&mut service, "nobody").as_mut()) else {

@@ -4,11 +4,11 @@ use std::task::Poll;
 
 use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer};
 
-use crate::{arrived, call, memory, poll, poll_ready, wrap};
+use crate::{arrived, call, poll, poll_ready, still, wrap};
 
 #[test]
 fn it_is_ready_when_the_inner_service_is() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let plenty = FixedWindow::new(Quota::per_minute(100));
     let layer = RateLimitLayer::new("name", plenty, Global, store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
@@ -31,7 +31,7 @@ fn it_is_ready_when_the_inner_service_is() {
 /// The mock panics when an instance is called that has not been ready, and a clone of it never is.
 #[test]
 fn the_instance_that_was_ready_is_the_one_that_is_called() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let plenty = FixedWindow::new(Quota::per_minute(100));
     let layer = RateLimitLayer::new("name", plenty, Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
@@ -48,7 +48,7 @@ fn the_instance_that_was_ready_is_the_one_that_is_called() {
 
 #[test]
 fn a_refusal_lets_go_of_the_instance_that_was_ready() {
-    let (store, _) = memory();
+    let (store, _) = still();
     let layer = RateLimitLayer::new("name", crate::once_a_minute(), Global, store).respond_with(AsError);
     let (inner, mut outside) = tower_test::mock::pair();
     outside.allow(9);

@@ -6,7 +6,7 @@ use tollgate::{AsError, FixedWindow, Global, Key, Quota, RateLimitLayer, Sliding
 use tower::{BoxError, Layer, Service, limit::ConcurrencyLimit};
 use tower_test::mock;
 
-use crate::{Outside, SECOND, arrived, call, memory, once_a_minute, poll, rejection, wrap};
+use crate::{Outside, SECOND, arrived, call, once_a_minute, poll, rejection, still, wrap};
 
 type Response = Pin<Box<dyn Future<Output = Result<&'static str, BoxError>>>>;
 
@@ -29,7 +29,7 @@ fn served(outside: &mut Outside, mut response: Response, request: &'static str) 
 
 #[test]
 fn who_waits_does_not_sit_on_a_service_that_is_ready() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let key = |request: &&'static str| Key::named("user", request);
     let layer = RateLimitLayer::new("name", once_a_minute(), key, store).wait(60 * SECOND);
     let (inner, mut outside) = mock::pair();
@@ -49,7 +49,7 @@ fn who_waits_does_not_sit_on_a_service_that_is_ready() {
 
 #[test]
 fn who_leaves_after_its_turn_has_come_and_before_it_is_served_is_charged_nothing() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).wait(60 * SECOND);
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(2);
@@ -70,7 +70,7 @@ fn who_leaves_after_its_turn_has_come_and_before_it_is_served_is_charged_nothing
 /// What stops the head is its own affair: others wait for what is theirs too.
 #[test]
 fn a_head_that_is_stopped_by_a_limit_of_its_own_stops_nobody_behind_it() {
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let user = |request: &&'static str| Key::named("user", &request[..1]);
     let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(3)), Global, store)
         .tier("user", SlidingLog::new(Quota::per_hour(3)), user)

@@ -18,6 +18,12 @@ pub fn store(max_keys: usize) -> (MemoryStore, ManualClock) {
     (builder.build(), clock)
 }
 
+/// With room for everybody, at the start of time.
+pub fn still() -> (MemoryStore, ManualClock) {
+    let clock = ManualClock::at(0);
+    (MemoryStore::builder().clock(clock.clone()).build(), clock)
+}
+
 pub fn apply(store: &MemoryStore, operation: Operation) -> Decision {
     store.apply(operation).into_inner().unwrap()
 }

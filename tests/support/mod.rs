@@ -29,6 +29,7 @@ pub mod property;
 pub mod proxy;
 #[cfg(feature = "redis")]
 pub mod redis;
+pub mod requests;
 pub mod rules;
 #[cfg(feature = "redis")]
 pub mod sentinel;

@@ -1,9 +1,9 @@
 //! A real redis-server on a free port, which ends with its owner, however that ends.
 
-use std::{process::Command, time::Duration};
+use std::{pin::Pin, process::Command, task::Poll, time::Duration};
 
 use tollgate::{
-    RedisStore, RedisStoreBuilder,
+    Charges, Decision, Micros, Operation, RedisDecision, RedisStore, RedisStoreBuilder, Store,
     redis::{Client, Cmd, Connection, FromRedisValue, cmd},
 };
 
@@ -146,6 +146,17 @@ fn forget_names(pid: u32) {
     }
 }
 
+/// What the store decides, which it can.
+pub async fn acquire(store: &RedisStore, charges: impl Into<Charges>) -> Decision {
+    store.apply(Operation::Acquire(charges.into())).await.unwrap()
+}
+
+/// Polls once, which begins it.
+pub async fn begin(decision: &mut RedisDecision) {
+    let begun = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut *decision).poll(context).is_pending()));
+    assert!(begun.await);
+}
+
 /// Sends a command as one would type it.
 pub fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str) -> T {
     typed(command).query(redis).unwrap()
@@ -180,12 +191,29 @@ pub fn keys(redis: &mut Connection) -> Vec<String> {
     keys
 }
 
+/// Everything there is: keys, values, and when they end.
+pub fn everything(redis: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
+    let keys = keys(redis);
+    let look = |key: String| {
+        let value = ask(redis, &format!("DUMP {key}"));
+        let ends = ask(redis, &format!("PEXPIRETIME {key}"));
+        (key, value, ends)
+    };
+    keys.into_iter().map(look).collect()
+}
+
 /// A number that INFO tells, or 0 when it does not.
 pub fn info(redis: &mut Connection, section: &str, field: &str) -> u64 {
     let info: String = ask(redis, &format!("INFO {section}"));
     let line = info.lines().find_map(|line| line.strip_prefix(field));
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
     line.map_or(0, |rest| digits(rest).parse().unwrap())
+}
+
+/// Redis's own clock, in microseconds.
+pub fn time(redis: &mut Connection) -> Micros {
+    let (seconds, micros): (Micros, Micros) = ask(redis, "TIME");
+    seconds * 1_000_000 + micros
 }
 
 /// How often a command has been run.

@@ -1,11 +1,13 @@
 //! A primary, two replicas, and three sentinels that watch over them.
 
+use tollgate::{RedisStore, RedisStoreBuilder};
+
 use super::{
     folder::Folder,
     patience::until,
     patience::until_some,
     port::Port,
-    redis::{RedisServer, ask},
+    redis::{DEADLINE, RedisServer, ask},
 };
 
 const NAME: &str = "tollgate";
@@ -39,9 +41,9 @@ impl Sentinels {
         all
     }
 
-    /// What the sentinels call the primary and its replicas.
-    pub fn name() -> &'static str {
-        NAME
+    /// A store on whatever is the primary.
+    pub fn store(&self) -> RedisStoreBuilder {
+        RedisStore::builder().sentinels(NAME, self.urls()).deadline(DEADLINE)
     }
 
     /// Of the sentinels.

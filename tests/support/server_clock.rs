@@ -11,7 +11,7 @@ use super::{
     folder::Folder,
     patience::until,
     port::Port,
-    redis::{RedisServer, ask},
+    redis::{RedisServer, time},
     valkey,
 };
 
@@ -63,8 +63,7 @@ impl ServerClock {
         let mut redis = Client::open(self.url.as_str()).unwrap().get_connection().unwrap();
         until("the server has noticed", || {
             let earliest = now() - LATE;
-            let (seconds, micros): (i64, i64) = ask(&mut redis, "TIME");
-            let shown = seconds * 1_000_000 + micros - ahead;
+            let shown = time(&mut redis) as i64 - ahead;
             (earliest..=now()).contains(&shown)
         });
     }

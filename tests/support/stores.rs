@@ -28,8 +28,7 @@ impl AnyStore {
 
     pub fn cluster(cluster: &Cluster, prefix: &str) -> Self {
         let clock = ManualClock::at(0);
-        let builder = RedisStore::builder().cluster(cluster.urls()).prefix(prefix);
-        let store = builder.deadline(Duration::from_secs(30)).clock(clock.clone()).build();
+        let store = cluster.store().prefix(prefix).clock(clock.clone()).build();
         Self::Redis(store.unwrap(), Some(clock), "cluster")
     }
 

@@ -4,21 +4,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tollgate::redis::Connection;
 
-use crate::support::redis::{RedisServer, ask};
+use crate::support::redis::{RedisServer, ask, time};
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// Longer than a test takes.
 const MOMENT: Duration = Duration::from_secs(60);
 
-fn time(redis: &mut Connection) -> Duration {
-    let (seconds, micros): (u64, u32) = ask(redis, "TIME");
-    Duration::new(seconds, micros * 1000)
-}
-
 /// Whether the clock shows the time of this machine, or so much more.
 fn is_ahead(redis: &mut Connection, by: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    time(redis).abs_diff(now + by) < MOMENT
+    Duration::from_micros(time(redis)).abs_diff(now + by) < MOMENT
 }
 
 #[test]

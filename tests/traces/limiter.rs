@@ -3,16 +3,14 @@
 use std::time::Duration;
 
 use tokio::task::yield_now;
-use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, ManualClock, MemoryStore, Quota};
+use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, Quota};
 
-use crate::spans::{Span, listen, of};
+use crate::{
+    spans::{Span, listen, of},
+    support::memory::still,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-fn memory() -> (MemoryStore, ManualClock) {
-    let clock = ManualClock::at(0);
-    (MemoryStore::builder().clock(clock.clone()).build(), clock)
-}
 
 fn outcomes(spans: &[Span]) -> Vec<String> {
     let outcome = |span: &Span| {
@@ -26,7 +24,7 @@ fn outcomes(spans: &[Span]) -> Vec<String> {
 #[tokio::test]
 async fn a_call_has_one_and_a_look_has_none() {
     listen();
-    let limiter = Limiter::new("calls", FixedWindow::new(Quota::per_minute(2)), memory().0)
+    let limiter = Limiter::new("calls", FixedWindow::new(Quota::per_minute(2)), still().0)
         .shared_tier("calls-all", FixedWindow::new(Quota::per_minute(9)));
     let user = Key::named("user", "ann");
     for cost in [1, 2, 3] {
@@ -44,7 +42,7 @@ async fn a_call_has_one_and_a_look_has_none() {
 #[tokio::test]
 async fn it_is_open_while_a_call_is_held() {
     listen();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(1)).capacity(2), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let held = tokio::spawn(async move { limiter.wait(&Key::GLOBAL, SECOND).await.unwrap().admits() });
@@ -64,7 +62,7 @@ async fn it_is_open_while_a_call_is_held() {
 
 #[cfg(feature = "redis")]
 mod on_redis {
-    use tollgate::{AsError, Fallback, Global, RateLimitLayer};
+    use tollgate::{AsError, Fallback, Global, MemoryStore, RateLimitLayer};
     use tower::{BoxError, Layer, ServiceExt, service_fn};
 
     use super::*;

@@ -6,29 +6,16 @@ use std::{
     time::Duration,
 };
 
-use tollgate::{
-    AsError, FixedWindow, Global, Key, KeyError, LeakyBucket, ManualClock, MemoryStore, Quota, RateLimitLayer,
-    SlidingLog, TokenBucket,
-};
+use tollgate::{AsError, FixedWindow, Global, LeakyBucket, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 use tower::{BoxError, Layer, Service, service_fn};
 use tracing::Level;
 
-use crate::spans::{are_we_inside, listen, of};
+use crate::{
+    spans::{are_we_inside, listen, of},
+    support::{memory::still, requests::name},
+};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-fn memory() -> (MemoryStore, ManualClock) {
-    let clock = ManualClock::at(0);
-    (MemoryStore::builder().clock(clock.clone()).build(), clock)
-}
-
-fn user(request: &&'static str) -> Result<Option<Key>, KeyError> {
-    match *request {
-        "nobody" => Err(KeyError::missing("a name")),
-        "admin" => Ok(None),
-        name => Ok(Some(Key::named("user", name))),
-    }
-}
 
 /// A service that serves everybody, and never inside of a span.
 async fn serve(_: &'static str) -> Result<(), BoxError> {
@@ -53,14 +40,9 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 #[test]
 fn a_request_that_passes_has_one_which_is_closed_when_it_is_served() {
     listen();
-    let layer = RateLimitLayer::new(
-        "passing-all",
-        TokenBucket::new(Quota::per_minute(9)),
-        Global,
-        memory().0,
-    )
-    .tier("passing-user", TokenBucket::new(Quota::per_minute(9)), user)
-    .respond_with(AsError);
+    let layer = RateLimitLayer::new("passing-all", TokenBucket::new(Quota::per_minute(9)), Global, still().0)
+        .tier("passing-user", TokenBucket::new(Quota::per_minute(9)), name)
+        .respond_with(AsError);
     let mut service = layer.layer(inner());
     let response = pin!(service.call("alice"));
     let [span] = of("passing-all,passing-user")
@@ -87,11 +69,11 @@ fn a_request_that_passes_has_one_which_is_closed_when_it_is_served() {
 #[test]
 fn a_refusal_says_by_whom_and_until_when() {
     listen();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let layer = RateLimitLayer::new("refusing-shadow", SlidingLog::new(Quota::per_day(1)), Global, store)
         .shadow()
-        .tier("refusing-roomy", FixedWindow::new(Quota::per_minute(9)), user)
-        .tier("refusing", FixedWindow::new(Quota::per_minute(1)), user)
+        .tier("refusing-roomy", FixedWindow::new(Quota::per_minute(9)), name)
+        .tier("refusing", FixedWindow::new(Quota::per_minute(1)), name)
         .cost(|request: &&str| if *request == "greedy" { 2 } else { 1 })
         .respond_with(AsError);
     let mut service = layer.layer(inner());
@@ -125,7 +107,7 @@ fn a_refusal_says_by_whom_and_until_when() {
 #[test]
 fn it_is_open_while_a_request_is_held() {
     listen();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let queue = LeakyBucket::new(Quota::per_second(1)).capacity(3);
     let layer = RateLimitLayer::new("holding", queue, Global, store).respond_with(AsError);
     let mut service = layer.layer(inner());
@@ -151,7 +133,7 @@ fn it_is_open_while_a_request_is_held() {
 #[test]
 fn it_is_open_while_a_request_stands_in_line_and_closed_when_its_client_leaves() {
     listen();
-    let (store, clock) = memory();
+    let (store, clock) = still();
     let layer = RateLimitLayer::fixed_window("standing", Quota::per_minute(1), Global, store)
         .wait(60 * SECOND)
         .respond_with(AsError);
@@ -180,7 +162,7 @@ fn it_is_open_while_a_request_stands_in_line_and_closed_when_its_client_leaves()
 #[test]
 fn there_is_none_where_nothing_is_to_be_decided() {
     listen();
-    let layer = RateLimitLayer::new("nothing", TokenBucket::new(Quota::per_minute(9)), user, memory().0)
+    let layer = RateLimitLayer::new("nothing", TokenBucket::new(Quota::per_minute(9)), name, still().0)
         .deny(|request: &&str| *request == "mallory")
         .respond_with(AsError);
     let mut service = layer.layer(inner());

@@ -7,14 +7,13 @@ use std::{
 
 use axum::http::Method;
 use tokio::task::JoinSet;
-use tollgate::redis::Connection;
 
 use crate::{
     fixture::Gateway,
     service::Service,
     support::{
         patience::eventually,
-        redis::{RedisServer, ask},
+        redis::{RedisServer, ask, time},
     },
 };
 
@@ -26,12 +25,6 @@ const DAY: u64 = 24 * 60 * 60;
 /// A limit of this much, for everybody together.
 fn limit(terms: &str) -> String {
     format!("[[limit]]\nname = 'api'\nkey = 'global'\n{terms}\n")
-}
-
-/// The time by the clock of Redis, in microseconds.
-fn now(redis: &mut Connection) -> u64 {
-    let (seconds, micros): (u64, u64) = ask(redis, "TIME");
-    seconds * 1_000_000 + micros
 }
 
 #[tokio::test]
@@ -67,9 +60,9 @@ async fn a_window_ends_when_the_clock_of_redis_says() {
     // Not across midnight.
     loop {
         ask::<()>(&mut redis.client(), "FLUSHALL");
-        let before = now(clock);
+        let before = time(clock);
         let replies = [gateway.get("/").await, gateway.get("/").await];
-        let after = now(clock);
+        let after = time(clock);
         let end = (before / 1_000_000 / DAY + 1) * DAY;
         if after / 1_000_000 >= end {
             continue;

@@ -1,11 +1,8 @@
 //! A cluster, stores on it, and what they have charged.
 
-use std::{sync::OnceLock, time::Duration};
+use std::sync::OnceLock;
 
-use tollgate::{
-    Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder,
-    Store,
-};
+use tollgate::{Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, Quota, RedisStore, RedisStoreBuilder};
 
 use crate::support::{cluster::Cluster, redis::stored};
 
@@ -19,8 +16,7 @@ pub(crate) fn shared_cluster() -> &'static Cluster {
 }
 
 pub(crate) fn builder(cluster: &Cluster, prefix: &str) -> RedisStoreBuilder {
-    let builder = RedisStore::builder().cluster(cluster.urls()).prefix(prefix);
-    builder.deadline(Duration::from_secs(30))
+    cluster.store().prefix(prefix)
 }
 
 /// On a clock that stands still, so that no window ends while a test runs.
@@ -39,10 +35,6 @@ pub(crate) fn charges<'a>(names: impl IntoIterator<Item = &'a str>) -> Charges {
         charges.push(charge(name)).unwrap();
     }
     charges
-}
-
-pub(crate) async fn acquire(store: &RedisStore, charges: impl Into<Charges>) -> Decision {
-    store.apply(Operation::Acquire(charges.into())).await.unwrap()
 }
 
 pub(crate) fn left(decision: &Decision) -> Vec<u64> {

@@ -1,16 +1,16 @@
 //! A request whose keys are at several nodes: all or none, as far as that can be had.
 
-use std::{pin::Pin, task::Poll, time::Duration};
+use std::time::Duration;
 
 use tollgate::{AsError, FixedWindow, Key, Operation, Quota, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
-use super::fixture::{LIMIT, acquire, apart, builder, charge, charged, charges, key, left, shared_cluster, store};
+use super::fixture::{LIMIT, apart, builder, charge, charged, charges, key, left, shared_cluster, store};
 use crate::support::{
     cluster::Cluster,
     leaks::tasks,
     patience::yielding,
-    redis::{ask, calls},
+    redis::{acquire, ask, begin, calls},
 };
 
 #[tokio::test]
@@ -89,8 +89,7 @@ async fn who_leaves_is_charged_everywhere_or_nowhere() {
     acquire(&store, all()).await;
     for left_early in 1..=2 * u64::from(LIMIT) {
         let mut call = store.apply(Operation::Acquire(all()));
-        let begun = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut call).poll(context)));
-        assert!(begun.await.is_pending());
+        begin(&mut call).await;
         drop(call);
         // The connections have a task each.
         yielding(async || tasks() == 2 * 3).await;

@@ -3,10 +3,10 @@
 use tokio::task::{JoinSet, yield_now};
 use tollgate::{ManualClock, Operation, RedisStore, Store, StoreError};
 
-use super::fixture::{LIMIT, acquire, apart, builder, charge, charged, key, left, shared_cluster, store};
+use super::fixture::{LIMIT, apart, builder, charge, charged, key, left, shared_cluster, store};
 use crate::support::{
     cluster::Cluster,
-    redis::{ask, calls, keys},
+    redis::{DEADLINE, acquire, ask, calls, keys},
 };
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn a_key_is_asked_for_where_it_is() {
     let (cluster, prefix) = (shared_cluster(), "where");
     for url in cluster.urls() {
         let builder = RedisStore::builder().cluster([url]).prefix(prefix);
-        let store = builder.deadline(std::time::Duration::from_secs(30)).build().unwrap();
+        let store = builder.deadline(DEADLINE).build().unwrap();
         for name in apart(cluster, prefix) {
             store.apply(Operation::Reset(charge(&name).into())).await.unwrap();
             for n in 1..=u64::from(LIMIT) {

@@ -1,6 +1,6 @@
 //! A Redis that does not answer: it costs the deadline, and its connection is replaced.
 
-use std::{net::TcpListener, pin::Pin, task::Poll, time::Duration};
+use std::{net::TcpListener, time::Duration};
 
 use tokio::time;
 use tollgate::{RedisStore, Store, StoreError};
@@ -8,7 +8,7 @@ use tollgate::{RedisStore, Store, StoreError};
 use super::fixture::{LANES, acquire, builder, charged, warm_up};
 use crate::support::{
     patience::{took, yielding},
-    redis::{DEADLINE, RedisServer, ask, info},
+    redis::{DEADLINE, RedisServer, ask, begin, info},
 };
 
 /// Whoever calls may be cut off sooner than the deadline; the silence is noticed all the same.
@@ -22,11 +22,7 @@ async fn a_connection_that_fell_silent_is_replaced_though_every_caller_leaves_ea
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     time::pause();
     let mut call = store.apply(acquire());
-    assert!(
-        std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut call).poll(context)))
-            .await
-            .is_pending()
-    );
+    begin(&mut call).await;
     // It is sent as soon as somebody else has a turn; who leaves before that is never sent at all.
     tokio::task::yield_now().await;
     drop(call);

@@ -1,14 +1,12 @@
 //! Connections that are lost: replaced, and nothing is charged twice.
 
-use std::{pin::Pin, task::Poll};
-
 use tokio::runtime;
 use tollgate::{RedisStore, Store, StoreError};
 
 use super::fixture::{LANES, acquire, builder, charged, warm_up};
 use crate::support::{
     patience::eventually,
-    redis::{RedisServer, ask, info},
+    redis::{RedisServer, ask, begin, info},
 };
 
 /// Makes calls one after another, of which one may fail for every lane. Returns how many were admitted, and how many
@@ -90,11 +88,7 @@ fn a_store_outlives_a_runtime_that_ended_while_it_was_connecting() {
     runtime().block_on(async {
         for _ in 0..LANES {
             // Polled once, which begins to connect, and then let go of.
-            let begun = std::future::poll_fn(|context| {
-                let mut call = store.apply(acquire());
-                Poll::Ready(Pin::new(&mut call).poll(context))
-            });
-            assert!(begun.await.is_pending());
+            begin(&mut store.apply(acquire())).await;
         }
     });
     let redis = &mut server.client();

@@ -41,9 +41,12 @@ pub(crate) struct Tiers {
 
 impl Tiers {
     pub(crate) fn new(server: &RedisServer, prefix: &str, rule: Rule) -> Self {
-        let builder = RedisStore::builder().url(&server.url()).prefix(prefix);
-        let builder = builder.deadline(Duration::from_secs(30)).clock(ManualClock::at(NOW));
-        let store = builder.build().unwrap();
+        let store = server
+            .store()
+            .prefix(prefix)
+            .clock(ManualClock::at(NOW))
+            .build()
+            .unwrap();
         let first = Limit::new("first", FixedWindow::new(quota(10)));
         let last = Limit::new("last", SlidingLog::new(quota(10)));
         let tiers = [first, Limit::new("victim", rule), last];

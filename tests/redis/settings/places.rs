@@ -1,11 +1,9 @@
 //! Sentinels and clusters, as they are named.
 
-use std::time::Duration;
-
 use tollgate::{RedisStore, RedisStoreBuilder, StoreError};
 
 use super::fixture::{acquire, shown};
-use crate::support::redis::RedisServer;
+use crate::support::redis::{DEADLINE, RedisServer};
 
 const NOBODY: [&str; 0] = [];
 
@@ -66,7 +64,7 @@ fn a_password_is_never_shown_wherever_it_is_for() {
 }
 
 async fn fails(builder: RedisStoreBuilder) -> (String, String) {
-    let store = builder.deadline(Duration::from_secs(30)).build().unwrap();
+    let store = builder.deadline(DEADLINE).build().unwrap();
     let refused = store.check().await.unwrap_err();
     let error = tollgate::Store::apply(&store, acquire()).await.unwrap_err();
     assert!(!error.may_have_charged());

@@ -6,7 +6,7 @@ use tollgate::{Quota, RedisStore, Store, StoreError};
 
 use super::fixture::{acquire, shown};
 use crate::support::{
-    redis::{RedisServer, ask, keys},
+    redis::{DEADLINE, RedisServer, ask, keys},
     rules::each_algorithm,
 };
 
@@ -137,7 +137,7 @@ async fn a_redis_that_is_not_there_is_an_error_of_the_first_call() {
     // Nothing listens there, and no test is ever given that port.
     let address = "127.0.0.1:1";
     let builder = RedisStore::builder().url(&format!("redis://{address}"));
-    let store = builder.deadline(Duration::from_secs(30)).build().unwrap();
+    let store = builder.deadline(DEADLINE).build().unwrap();
     for error in [
         store.apply(acquire()).await.unwrap_err(),
         store.check().await.unwrap_err(),

@@ -6,14 +6,14 @@ mod view;
 use std::process::Command;
 
 pub use migration::Migration;
-use tollgate::redis::Connection;
+use tollgate::{RedisStore, RedisStoreBuilder, redis::Connection};
 use view::View;
 
 use super::{
     folder::Folder,
     patience::{until, until_some},
     port::Port,
-    redis::{RedisServer, ask},
+    redis::{DEADLINE, RedisServer, ask},
 };
 
 const NODES: usize = 6;
@@ -48,6 +48,11 @@ impl Cluster {
 
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(RedisServer::url).collect()
+    }
+
+    /// A store on this cluster.
+    pub fn store(&self) -> RedisStoreBuilder {
+        RedisStore::builder().cluster(self.urls()).deadline(DEADLINE)
     }
 
     /// The nodes that have slots, by the word of all that answer.

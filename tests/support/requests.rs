@@ -7,7 +7,7 @@ use tower::{BoxError, Layer, Service, ServiceExt, service_fn, util::BoxCloneServ
 type Inner = BoxCloneService<&'static str, (), BoxError>;
 
 /// How many of these requests a layer lets pass.
-pub(crate) async fn passed<L>(layer: &L, requests: impl IntoIterator<Item = &'static str>) -> usize
+pub async fn passed<L>(layer: &L, requests: impl IntoIterator<Item = &'static str>) -> usize
 where
     L: Layer<Inner, Service: Service<&'static str, Response = (), Error = BoxError> + Clone>,
 {
@@ -20,7 +20,7 @@ where
 }
 
 /// By their names, but for an admin who is not counted, and those who have none.
-pub(crate) fn name(request: &&'static str) -> Result<Option<Key>, KeyError> {
+pub fn name(request: &&'static str) -> Result<Option<Key>, KeyError> {
     match *request {
         "nobody" => Err(KeyError::missing("a name")),
         "admin" => Ok(None),

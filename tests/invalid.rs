@@ -1,45 +1,17 @@
 //! What cannot be built, and in which words it is refused: as an error, and as a panic.
 
-use std::{
-    any::Any,
-    error::Error,
-    fmt::Debug,
-    panic::{UnwindSafe, catch_unwind},
-    time::Duration,
-};
+mod support;
 
+use std::time::Duration;
+
+use support::twins::{accepted, refused};
 use tollgate::{
-    Algorithm, Charge, Charges, FixedWindow, Invalid, Key, LeakyBucket, Limit, MemoryStore, Quota, SlidingCounter,
-    SlidingLog, TokenBucket,
+    Algorithm, Charge, Charges, FixedWindow, Key, LeakyBucket, Limit, MemoryStore, Quota, SlidingCounter, SlidingLog,
+    TokenBucket,
 };
 
 const TEN_YEARS: Duration = Duration::from_secs(315_360_000);
 const NANO: Duration = Duration::from_nanos(1);
-
-fn words(panic: Box<dyn Any + Send>) -> String {
-    match panic.downcast::<String>() {
-        Ok(words) => *words,
-        Err(panic) => (*panic.downcast::<&str>().unwrap()).into(),
-    }
-}
-
-/// Both twins refuse: the one returns the error, the other panics with its words.
-#[track_caller]
-fn refused<T: Debug>(returns: Result<T, Invalid>, panics: impl FnOnce() -> T + UnwindSafe, text: &str) {
-    let error = returns.unwrap_err();
-    assert_eq!(error.to_string(), text);
-    let (field, rest) = text.split_once(" = ").unwrap();
-    let (value, _) = rest.rsplit_once(": it must ").unwrap();
-    assert_eq!((error.field(), error.value()), (field, value));
-    assert!(error.source().is_none());
-    assert_eq!(words(catch_unwind(panics).unwrap_err()), text);
-}
-
-/// Both twins accept, and agree.
-#[track_caller]
-fn accepted<T: Debug + PartialEq>(returns: Result<T, Invalid>, panics: impl FnOnce() -> T) {
-    assert_eq!(returns.unwrap(), panics());
-}
 
 #[test]
 fn a_limit_of_nothing() {

@@ -1,19 +1,18 @@
 //! Clients who leave while their calls are in a queue.
 
-use std::time::Duration;
-
 use tokio::task::JoinHandle;
 use tollgate::{Global, Key, LeakyBucket, Limit, ManualClock, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores, yielding};
+use crate::{
+    fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores, yielding},
+    support::held::{SECOND, begin_to_wait},
+};
 
 on_both_stores![
     a_call_that_is_dropped_leaves_its_place,
     a_connection_that_is_dropped_leaves_its_place,
 ];
-
-const SECOND: Duration = Duration::from_secs(1);
 
 fn one_a_second() -> LeakyBucket {
     LeakyBucket::new(Quota::per_second(1)).capacity(10)
@@ -41,10 +40,8 @@ impl<St: TestStore> Queue<St> {
 
     /// Makes a call that is held, and waits until it is. The call takes the client with it.
     async fn hold(&self, client: Client, name: &str) -> JoinHandle<Answer> {
-        let (before, call) = (self.clock.waiting(), about(name));
-        let held = tokio::spawn(async move { client.send(call).await });
-        yielding(async || self.clock.waiting() == before + 1).await;
-        held
+        let call = about(name);
+        begin_to_wait(&self.clock, async move { client.send(call).await }).await
     }
 
     async fn left(&self) -> u64 {

@@ -1,20 +1,8 @@
 //! Extractors that cannot be built, and in which words they are refused: as an error, and as a panic.
 
-use std::{
-    fmt::Debug,
-    panic::{UnwindSafe, catch_unwind},
-};
+use tollgate::{ApiKey, ClientIp, Header};
 
-use tollgate::{ApiKey, ClientIp, Header, Invalid};
-
-/// Both twins refuse: the one returns the error, the other panics with its words.
-#[track_caller]
-fn refused<T: Debug>(returns: Result<T, Invalid>, panics: impl FnOnce() -> T + UnwindSafe, text: &str) {
-    let error = returns.unwrap_err();
-    assert_eq!(error.to_string(), text);
-    assert_eq!(text.split_once(" = ").unwrap().0, error.field());
-    assert_eq!(*catch_unwind(panics).unwrap_err().downcast::<String>().unwrap(), text);
-}
+use crate::support::twins::refused;
 
 #[test]
 fn a_header_that_cannot_be_called_that() {
@@ -61,5 +49,23 @@ fn a_prefix_that_no_address_has() {
     }
     for bits in [1, 64, 128] {
         assert!(ClientIp::peer().try_ipv6_prefix(bits).is_ok());
+    }
+}
+
+#[test]
+fn a_network_that_is_none() {
+    for wrong in [
+        "",
+        "10.0.0.0/33",
+        "10.0.0",
+        "localhost",
+        "fd00::/129",
+        "10.0.0.0/-1",
+        " 10.0.0.1",
+    ] {
+        let networks = ["10.0.0.0/8", wrong];
+        let text = format!("networks = {wrong:?}: it must be an address or a network, like 10.0.0.0/8 or fd00::/8");
+        let ip = ClientIp::peer;
+        refused(ip().try_within(networks), || ip().within(networks), &text);
     }
 }

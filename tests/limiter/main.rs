@@ -7,10 +7,9 @@ mod giving_back;
 mod support;
 mod waiting;
 
-use std::time::Duration;
-
 use support::{
     each_store::{TestStore, on_both_stores},
+    held::{MICRO, SECOND, one},
     rules::each_algorithm,
 };
 use tollgate::{
@@ -28,20 +27,12 @@ on_both_stores![
     a_queue_tells_how_long_to_hold_what_it_admits,
 ];
 
-const SECOND: Duration = Duration::from_secs(1);
-const MICRO: Duration = Duration::from_micros(1);
-
 fn alice() -> Key {
     Key::named("user", "alice")
 }
 
 fn bob() -> Key {
     Key::named("user", "bob")
-}
-
-/// One every ten seconds, and one at once.
-fn one() -> TokenBucket {
-    TokenBucket::new(Quota::per_minute(6)).capacity(1)
 }
 
 /// What the store has decided, which it can.

@@ -9,6 +9,7 @@ use crate::{
     MICRO, SECOND, alice, bob, decided, one, remaining,
     support::{
         each_store::{NOW, TestStore, on_both_stores},
+        held::{begin_to_wait, settled},
         patience::{patiently, yielding},
         rules::each_algorithm,
     },
@@ -45,28 +46,21 @@ impl<St: TestStore> Waits<St> {
         Self { limiter, clock }
     }
 
-    fn start(&self, cost: u64, max: Duration) -> Wait {
+    fn call(&self, cost: u64, max: Duration) -> impl Future<Output = (Decision, Micros)> + Send + use<St> {
         let (limiter, clock) = (self.limiter.clone(), self.clock.clone());
-        tokio::spawn(async move {
+        async move {
             let decision = decided(limiter.wait_n(&alice(), cost, max).await);
             (decision, clock.now() - NOW)
-        })
+        }
+    }
+
+    fn start(&self, cost: u64, max: Duration) -> Wait {
+        tokio::spawn(self.call(cost, max))
     }
 
     /// Starts one that has to wait, and waits until it does.
     async fn wait(&self, cost: u64, max: Duration) -> Wait {
-        let before = self.clock.waiting();
-        let wait = self.start(cost, max);
-        yielding(async || self.clock.waiting() == before + 1).await;
-        wait
-    }
-
-    /// Waits until so many wait, and whoever has moved up to the head of a line has been told how long.
-    async fn settled(&self, waiting: usize) {
-        yielding(async || self.clock.waiting() == waiting).await;
-        // Whoever has just moved up asks now, and does not wait on the clock while it does.
-        tokio::task::yield_now().await;
-        yielding(async || self.clock.waiting() == waiting).await;
+        begin_to_wait(&self.clock, self.call(cost, max)).await
     }
 
     async fn left(&self) -> Vec<u64> {
@@ -126,7 +120,7 @@ async fn calls_pass_in_the_order_of_their_coming<St: TestStore>() {
     }
     let (mut second, mut left) = (0, line.len());
     for (wait, seconds) in line.into_iter().zip([1, 2, 1, 1]) {
-        waits.settled(left).await;
+        settled(&waits.clock, left).await;
         waits.clock.advance(seconds * SECOND - MICRO);
         assert!(!wait.is_finished());
         waits.clock.advance(MICRO);
@@ -147,7 +141,7 @@ async fn who_would_wait_longer_behind_the_head_is_refused_at_once<St: TestStore>
     // This one may yet be lucky, should the head leave.
     let second = waits.wait(1, 6 * SECOND).await;
     head.abort();
-    waits.settled(1).await;
+    settled(&waits.clock, 1).await;
     waits.clock.advance(6 * SECOND);
     assert_eq!(passed(second).await, (true, 10_000_000));
 }
@@ -160,7 +154,7 @@ async fn whose_time_runs_out_in_line_is_refused_then<St: TestStore>() {
     // The first call turns out to have cost twice as much, so the head waits twice as long.
     decided(waits.limiter.settle(receipt.settled(2)).await);
     waits.clock.advance(10 * SECOND);
-    waits.settled(2).await;
+    settled(&waits.clock, 2).await;
     waits.clock.advance(5 * SECOND - MICRO);
     assert_eq!(waits.clock.waiting(), 2);
     waits.clock.advance(MICRO);
@@ -181,7 +175,7 @@ async fn a_wait_that_is_dropped_takes_nothing<St: TestStore>() {
     for dropped in [head, second] {
         let waiting = waits.clock.waiting();
         dropped.abort();
-        waits.settled(waiting - 1).await;
+        settled(&waits.clock, waiting - 1).await;
     }
     assert_eq!(waits.left().await, [0, 99]);
     waits.clock.advance(10 * SECOND);

@@ -8,8 +8,8 @@ use tollgate::{Global, RateLimitLayer, Sent};
 use crate::{
     fixture::{Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Chunk, Chunks},
-    queue::SECOND,
     streaming::{HUNDRED, Next, left, serve, twenty},
+    support::held::SECOND,
 };
 
 on_both_stores![

@@ -11,8 +11,9 @@ use tollgate::{
 use crate::{
     fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Chunks, asked, number, obliging},
-    queue::{SECOND, one_a_second},
+    queue::one_a_second,
     support::{
+        held::SECOND,
         redis::{RedisServer, keys},
         rules::each_algorithm,
     },

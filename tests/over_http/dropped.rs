@@ -11,8 +11,9 @@ use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLay
 use crate::{
     fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Keeper, asked, is_success},
-    queue::{SECOND, one_a_second},
+    queue::{left, one_a_second},
     support::{
+        held::{SECOND, begin_to_wait},
         redis::{RedisServer, ask, info},
         rules::each_algorithm,
     },
@@ -70,30 +71,23 @@ impl<St: TestStore> Queue<St> {
         }
     }
 
-    fn send(&self, cost: u64, status: u16) -> JoinHandle<Reply> {
+    fn reply(&self, cost: u64, status: u16) -> impl Future<Output = Reply> + Send + use<St> {
         let request = self.server.request("/").header("x-cost", cost);
-        tokio::spawn(Reply::to(request.header("x-status", status)))
+        Reply::to(request.header("x-status", status))
     }
 
     /// Sends a request that is held, and waits until it is.
     async fn hold(&self, cost: u64, status: u16) -> JoinHandle<Reply> {
-        let before = self.clock.waiting();
-        let held = self.send(cost, status);
-        yielding(async || self.clock.waiting() == before + 1).await;
-        held
+        begin_to_wait(&self.clock, self.reply(cost, status)).await
     }
 
-    /// What is left of the queue and of the count.
     async fn left(&self) -> (u64, u64) {
-        let queue = Limit::new("queue", one_a_second());
-        let count = Limit::new("count", FixedWindow::new(Quota::per_day(100)));
-        let queue = self.store.left(&queue, &Key::GLOBAL).await;
-        (queue, self.store.left(&count, &Key::GLOBAL).await)
+        left(&self.store).await
     }
 
     /// A failure that costs one is answered, and stays in the queue.
     async fn begin(&self) {
-        let first = self.send(1, 401);
+        let first = tokio::spawn(self.reply(1, 401));
         self.keeper.keeps(1).await;
         self.keeper.let_go(1);
         assert_eq!(first.await.unwrap().status, 401);
@@ -128,7 +122,7 @@ async fn a_held_request_is_given_back_when_it_succeeds<St: TestStore>() {
     let limits = r#"10 10 617 | "queue";q=10;w=10 | "queue";r=10;t=0"#;
     assert_eq!(held.await.unwrap().all(), (200, "-".into(), limits.into()));
     assert_eq!(queue.left().await, (10, 96));
-    let _next = queue.send(1, 200);
+    let _next = tokio::spawn(queue.reply(1, 200));
     queue.keeper.keeps(1).await;
 }
 

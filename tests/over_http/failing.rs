@@ -7,8 +7,10 @@ use tollgate::{
 
 use crate::{
     fixture::{NOTHING, NOW, Server},
-    held::{Held, SECOND},
-    support::redis::{DEADLINE, RedisServer},
+    support::{
+        held::{Held, SECOND},
+        redis::{DEADLINE, RedisServer},
+    },
 };
 
 /// A limit whose Redis is gone. Nobody else gets its port meanwhile.

@@ -6,7 +6,8 @@ use tollgate::{Global, Key, Limit, RateLimitLayer};
 use crate::{
     fixture::{Reply, Server, TestStore, on_both_stores, yielding},
     handlers::Keeper,
-    queue::{Queue, SECOND, limits, one_a_second},
+    queue::{left, limits, one_a_second, queue},
+    support::held::{Held, SECOND},
 };
 
 on_both_stores![
@@ -16,23 +17,23 @@ on_both_stores![
 ];
 
 /// A client hangs up, and what the other tier took comes back.
-async fn leave<St: TestStore>(queue: &Queue<St>, client: JoinHandle<Reply>) {
-    let ((_, counted), held) = (queue.left().await, queue.clock.waiting());
+async fn leave<St: TestStore>(queue: &Held<St>, client: JoinHandle<Reply>) {
+    let ((_, counted), held) = (left(&queue.store).await, queue.clock.waiting());
     client.abort();
     yielding(async || queue.clock.waiting() == held - 1).await;
-    yielding(async || queue.left().await.1 == counted + 1).await;
+    yielding(async || left(&queue.store).await.1 == counted + 1).await;
 }
 
 async fn the_last_in_the_queue_leaves_its_place<St: TestStore>() {
-    let queue = Queue::<St>::start(one_a_second()).await;
+    let queue = queue::<St>(one_a_second()).await;
     assert_eq!(queue.get(0).await.status, 200);
-    let first = queue.hold(1).await;
-    let second = queue.hold(2).await;
-    assert_eq!(queue.left().await, (7, 97));
+    let first = queue.wait(1).await;
+    let second = queue.wait(2).await;
+    assert_eq!(left(&queue.store).await, (7, 97));
     leave(&queue, second).await;
-    assert_eq!(queue.left().await, (8, 98));
+    assert_eq!(left(&queue.store).await, (8, 98));
     // Whoever comes next is held for no longer than the one who left.
-    let third = queue.hold(3).await;
+    let third = queue.wait(3).await;
     queue.clock.advance(SECOND);
     assert_eq!(first.await.unwrap().status, 200);
     queue.clock.advance(SECOND);
@@ -41,16 +42,16 @@ async fn the_last_in_the_queue_leaves_its_place<St: TestStore>() {
 }
 
 async fn a_place_with_somebody_behind_it_stays_taken<St: TestStore>() {
-    let queue = Queue::<St>::start(one_a_second()).await;
+    let queue = queue::<St>(one_a_second()).await;
     assert_eq!(queue.get(0).await.status, 200);
-    let first = queue.hold(1).await;
-    let second = queue.hold(2).await;
+    let first = queue.wait(1).await;
+    let second = queue.wait(2).await;
     leave(&queue, first).await;
-    assert_eq!(queue.left().await, (7, 98));
+    assert_eq!(left(&queue.store).await, (7, 98));
     // Nobody is served in that place, and the one behind it leaves when it was told to.
     queue.clock.advance(SECOND);
     assert_eq!((queue.served(), queue.clock.waiting()), (vec![(0, 0)], 1));
-    let third = queue.hold(3).await;
+    let third = queue.wait(3).await;
     for held in [second, third] {
         queue.clock.advance(SECOND);
         assert_eq!(held.await.unwrap().status, 200);

@@ -11,7 +11,6 @@ mod extractor;
 mod failing;
 mod fixture;
 mod handlers;
-mod held;
 mod leaving;
 mod networks;
 mod outcomes;

@@ -20,8 +20,7 @@ use tower::{Layer, service_fn};
 use crate::{
     fixture::{NOW, Reply, Server, TestStore, on_both_stores},
     handlers::{Keeper, asked, is_success, number, obliging},
-    queue::SECOND,
-    support::{redis::RedisServer, rules::each_algorithm},
+    support::{held::SECOND, redis::RedisServer, rules::each_algorithm},
 };
 
 on_both_stores![

@@ -1,16 +1,12 @@
 //! A leaky bucket that queues: requests leave evenly.
 
-use std::{
-    future::Future,
-    sync::{Arc, Mutex},
-    time::Duration,
+use tokio::task::JoinSet;
+use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limit, Quota, RateLimitLayer};
+
+use crate::{
+    fixture::{NOW, TestStore, on_both_stores, yielding},
+    support::held::{Held, MICRO, SECOND},
 };
-
-use axum::{Router, extract::Path, routing::get};
-use tokio::{task::JoinHandle, task::JoinSet};
-use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limit, ManualClock, Micros, Quota, RateLimitLayer};
-
-use crate::fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding};
 
 on_both_stores![
     five_at_once_leave_a_second_apart,
@@ -19,65 +15,30 @@ on_both_stores![
     a_request_that_would_wait_too_long_is_refused,
 ];
 
-pub(crate) const SECOND: Duration = Duration::from_secs(1);
-
 pub(crate) fn one_a_second() -> LeakyBucket {
     LeakyBucket::new(Quota::per_second(1)).capacity(10)
 }
 
-/// Who has been served, and how many microseconds after the start.
-type Served = Arc<Mutex<Vec<(u32, Micros)>>>;
-
-/// A queue, beside a tier that counts a hundred a day.
-pub(crate) struct Queue<St> {
-    server: Server,
-    store: St,
-    pub(crate) clock: ManualClock,
-    served: Served,
+fn hundred_a_day() -> FixedWindow {
+    FixedWindow::new(Quota::per_day(100))
 }
 
-impl<St: TestStore> Queue<St> {
-    pub(crate) async fn start(queue: LeakyBucket) -> Self {
-        let ((store, clock), served) = (St::fresh(), Served::default());
-        let layer = RateLimitLayer::new("queue", queue, Global, store.clone())
-            .tier("count", FixedWindow::new(Quota::per_day(100)), Global)
-            .unlisted();
-        let handler = {
-            let (clock, served) = (clock.clone(), served.clone());
-            async move |Path(request): Path<u32>| served.lock().unwrap().push((request, clock.now() - NOW))
-        };
-        let server = Server::start(Router::new().route("/{request}", get(handler)).layer(layer)).await;
-        Self {
-            server,
-            store,
-            clock,
-            served,
-        }
-    }
+/// A queue, beside a tier that counts a hundred a day.
+pub(crate) async fn queue<St: TestStore>(queue: LeakyBucket) -> Held<St> {
+    Held::behind(|app, store| {
+        let layer = RateLimitLayer::new("queue", queue, Global, store);
+        app.layer(layer.tier("count", hundred_a_day(), Global).unlisted())
+    })
+    .await
+}
 
-    pub(crate) fn get(&self, request: u32) -> impl Future<Output = Reply> + Send + use<St> {
-        self.server.get(&format!("/{request}"))
-    }
-
-    /// Sends a request that is held, and waits until it is.
-    pub(crate) async fn hold(&self, request: u32) -> JoinHandle<Reply> {
-        let before = self.clock.waiting();
-        let held = tokio::spawn(self.get(request));
-        yielding(async || self.clock.waiting() == before + 1).await;
-        held
-    }
-
-    pub(crate) fn served(&self) -> Vec<(u32, Micros)> {
-        self.served.lock().unwrap().clone()
-    }
-
-    /// What is left of the queue and of the count.
-    pub(crate) async fn left(&self) -> (u64, u64) {
-        let queue = Limit::new("queue", one_a_second());
-        let count = Limit::new("count", FixedWindow::new(Quota::per_day(100)));
-        let queue = self.store.left(&queue, &Key::GLOBAL).await;
-        (queue, self.store.left(&count, &Key::GLOBAL).await)
-    }
+/// What is left of a queue of one a second, and of the count.
+pub(crate) async fn left<St: TestStore>(store: &St) -> (u64, u64) {
+    let left = async |limit| store.left(&limit, &Key::GLOBAL).await;
+    (
+        left(Limit::new("queue", one_a_second())).await,
+        left(Limit::new("count", hundred_a_day())).await,
+    )
 }
 
 pub(crate) fn limits(left: u32, reset: u32, more_in: u32) -> String {
@@ -85,21 +46,21 @@ pub(crate) fn limits(left: u32, reset: u32, more_in: u32) -> String {
 }
 
 async fn five_at_once_leave_a_second_apart<St: TestStore>() {
-    let queue = Queue::<St>::start(one_a_second()).await;
+    let queue = queue::<St>(one_a_second()).await;
     // The headers tell how things stood when it was decided.
     assert_eq!(queue.get(0).await.all(), (200, "-".into(), limits(9, 617, 1)));
     let mut held = Vec::new();
     for request in 1..5 {
-        held.push(queue.hold(request).await);
+        held.push(queue.wait(request).await);
     }
     let mut served = vec![(0, 0)];
     for (request, held) in (1..5).zip(held) {
-        queue.clock.advance(SECOND - Duration::from_micros(1));
+        queue.clock.advance(SECOND - MICRO);
         assert_eq!(
             (queue.served(), queue.clock.waiting()),
             (served.clone(), 5 - request as usize)
         );
-        queue.clock.advance(Duration::from_micros(1));
+        queue.clock.advance(MICRO);
         assert_eq!(queue.clock.waiting(), 4 - request as usize);
         let reply = held.await.unwrap();
         assert_eq!(
@@ -112,7 +73,7 @@ async fn five_at_once_leave_a_second_apart<St: TestStore>() {
 }
 
 async fn of_twenty_at_once_ten_are_held_and_ten_refused<St: TestStore>() {
-    let queue = Queue::<St>::start(one_a_second()).await;
+    let queue = queue::<St>(one_a_second()).await;
     let mut requests: JoinSet<_> = (0..20).map(|request| queue.get(request)).collect();
     let mut statuses = Vec::new();
     for _ in 0..11 {
@@ -144,12 +105,12 @@ async fn of_twenty_at_once_ten_are_held_and_ten_refused<St: TestStore>() {
 
 async fn a_full_queue_tells_when_there_is_room<St: TestStore>() {
     // One leaves every 60/7 = 8.571428.. seconds.
-    let queue = Queue::<St>::start(LeakyBucket::new(Quota::per_minute(7)).capacity(3)).await;
+    let queue = queue::<St>(LeakyBucket::new(Quota::per_minute(7)).capacity(3)).await;
     let limits = |left: u32, reset: u32, more_in: u32| {
         format!(r#"3 {left} {reset} | "queue";q=3;w=26 | "queue";r={left};t={more_in}"#)
     };
     assert_eq!(queue.get(0).await.limits(), limits(2, 624, 9));
-    let held = [queue.hold(1).await, queue.hold(2).await];
+    let held = [queue.wait(1).await, queue.wait(2).await];
     assert_eq!(queue.get(3).await.all(), (429, "9".into(), limits(0, 624, 9)));
     queue.clock.set(NOW + 8_571_428);
     assert_eq!(queue.get(4).await.all(), (429, "1".into(), limits(0, 624, 1)));
@@ -157,7 +118,7 @@ async fn a_full_queue_tells_when_there_is_room<St: TestStore>() {
     queue.clock.set(NOW + 8_571_429);
     let [first, second] = held;
     assert_eq!(first.await.unwrap().limits(), limits(1, 633, 18));
-    let third = queue.hold(5).await;
+    let third = queue.wait(5).await;
     queue.clock.set(NOW + 17_142_858);
     assert_eq!(second.await.unwrap().limits(), limits(0, 641, 26));
     queue.clock.set(NOW + 25_714_285);
@@ -169,14 +130,14 @@ async fn a_full_queue_tells_when_there_is_room<St: TestStore>() {
 }
 
 async fn a_request_that_would_wait_too_long_is_refused<St: TestStore>() {
-    let queue = Queue::<St>::start(one_a_second().max_wait(2 * SECOND)).await;
+    let queue = queue::<St>(one_a_second().max_wait(2 * SECOND)).await;
     assert_eq!(queue.get(0).await.status, 200);
-    let _held = [queue.hold(1).await, queue.hold(2).await];
+    let _held = [queue.wait(1).await, queue.wait(2).await];
     // There is room for seven more, but it would be three seconds until the next one leaves.
     assert_eq!(queue.get(3).await.all(), (429, "1".into(), limits(7, 617, 1)));
-    queue.clock.advance(SECOND - Duration::from_micros(1));
+    queue.clock.advance(SECOND - MICRO);
     assert_eq!(queue.get(4).await.all(), (429, "1".into(), limits(7, 617, 1)));
-    queue.clock.advance(Duration::from_micros(1));
+    queue.clock.advance(MICRO);
     yielding(async || queue.served() == [(0, 0), (1, 1_000_000)]).await;
-    queue.hold(5).await.abort();
+    queue.wait(5).await.abort();
 }

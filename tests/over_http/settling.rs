@@ -9,8 +9,7 @@ use tollgate::{
 use crate::{
     fixture::{Reply, Server, TestStore, on_both_stores},
     handlers::{Keeper, number, obliging, told},
-    queue::SECOND,
-    support::rules::each_algorithm,
+    support::{held::SECOND, rules::each_algorithm},
 };
 
 on_both_stores![

@@ -8,8 +8,11 @@ use tollgate::{
 
 use crate::{
     fixture::{TestStore, on_both_stores},
-    held::{Held, MICRO, SECOND, by_header, one},
-    support::rules::each_algorithm,
+    handlers::asked,
+    support::{
+        held::{Held, MICRO, SECOND, one},
+        rules::each_algorithm,
+    },
 };
 
 on_both_stores![
@@ -160,7 +163,7 @@ async fn what_it_waits_for_may_change_meanwhile<St: TestStore>() {
 /// One every ten seconds, and requests say what they cost.
 async fn by_cost<St: TestStore>() -> Held<St> {
     Held::behind(|app, store| {
-        let layer = RateLimitLayer::new("api", one(), Global, store).cost(by_header);
+        let layer = RateLimitLayer::new("api", one(), Global, store).cost(asked);
         app.layer(layer.wait(60 * SECOND))
     })
     .await

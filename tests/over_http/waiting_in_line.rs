@@ -5,8 +5,11 @@ use tollgate::{FixedWindow, Global, Header, Key, Limit, ManualClock, Quota, Rate
 
 use crate::{
     fixture::{NOW, Reply, TestStore, on_both_stores, yielding},
-    held::{Held, MICRO, SECOND, by_header, one},
-    support::redis::{RedisServer, calls},
+    handlers::asked,
+    support::{
+        held::{Held, MICRO, SECOND, one},
+        redis::{RedisServer, calls},
+    },
 };
 
 on_both_stores![
@@ -81,7 +84,7 @@ async fn who_comes_new_does_not_overtake_though_there_is_something_left<St: Test
     let bucket = TokenBucket::new(Quota::per_second(1)).capacity(3);
     let limit = |store| {
         RateLimitLayer::new("api", bucket, Global, store)
-            .cost(by_header)
+            .cost(asked)
             .wait(60 * SECOND)
     };
     let held = Held::<St>::behind(|app, store| app.layer(limit(store))).await;

@@ -17,6 +17,8 @@ pub mod documented;
 pub mod each_store;
 pub mod folder;
 pub mod header_lines;
+#[cfg(feature = "redis")]
+pub mod held;
 pub mod http;
 pub mod leaks;
 pub mod log;
@@ -38,5 +40,6 @@ pub mod server_clock;
 #[cfg(feature = "redis")]
 pub mod stores;
 pub mod traces;
+pub mod twins;
 #[cfg(feature = "redis")]
 pub mod valkey;

@@ -1,0 +1,23 @@
+# What scripts need, and where it comes from. Sourced by them.
+
+step() { printf '\n== %s\n' "$*" >&2; }
+
+need() { # command, Debian package
+  command -v "$1" >/dev/null || install "$1" "$2"
+}
+
+# Where it can (Debian), and otherwise it says what to install.
+install() { # what is missing, its Debian package
+  step "installing $2"
+  if ! command -v apt-get >/dev/null; then
+    echo "$0 needs $1: install it (its Debian package is $2) and run this again" >&2
+    exit 1
+  fi
+  local root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { echo "$0 needs $1: install the package $2 as root" >&2; exit 1; }
+    root=(sudo)
+  fi
+  "${root[@]}" apt-get update -qq >&2
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+}

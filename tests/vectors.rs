@@ -17,7 +17,7 @@ fn cases(file: &str) -> Vec<Value> {
 async fn run(file: &str, case: impl AsyncFn(&AnyStore, &Value)) {
     let (servers, cluster) = (RedisServer::each(), Cluster::start());
     for (index, vector) in cases(file).iter().enumerate() {
-        case(&AnyStore::memory(), vector).await;
+        case(&AnyStore::memory().0, vector).await;
         for server in &servers {
             case(&AnyStore::redis(server, &format!("case{index}")), vector).await;
         }

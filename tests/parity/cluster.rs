@@ -18,12 +18,10 @@ fn memory_and_a_slot_agree() {
     let redis = AnyStore::cluster(&cluster, "rate_limit");
     let client = RefCell::new(cluster.client_of(cluster.slot_of("{together}")));
     run(1000, async |number, tiers, steps| {
-        let stores = [AnyStore::memory(), redis.clone()];
-        let AnyStore::Memory(memory, _) = &stores[0] else {
-            unreachable!()
-        };
+        let (by_memory, memory) = AnyStore::memory();
+        let stores = [by_memory, redis.clone()];
         let key = Key::verbatim(format!("{{together}}{number}"));
-        let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client.borrow_mut(), play);
+        let mut look = |play: &Play<'_>, _: &Decision| same_states(&memory, &mut client.borrow_mut(), play);
         Play::with_key(&stores, tiers, number, key).run(&steps, &mut look).await;
     });
 }
@@ -43,7 +41,7 @@ fn memory_and_several_slots_agree() {
             Action::Refund(..) | Action::Settle(..) => !queues,
             Action::Change(_) | Action::Back(_) => false,
         });
-        let stores = [AnyStore::memory(), redis.clone()];
+        let stores = [AnyStore::memory().0, redis.clone()];
         Play::new(&stores, tiers, number).run(&steps, &mut |_, _| 0).await;
     });
 }

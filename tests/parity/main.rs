@@ -55,11 +55,9 @@ fn memory_and_valkey_agree() {
 fn agree(server: &RedisServer, traces: u32) {
     let (redis, client) = (AnyStore::redis(server, "rate_limit"), RefCell::new(server.client()));
     run(traces, async |number, tiers, steps| {
-        let stores = [AnyStore::memory(), redis.clone()];
-        let AnyStore::Memory(memory, _) = &stores[0] else {
-            unreachable!()
-        };
-        let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client.borrow_mut(), play);
+        let (by_memory, memory) = AnyStore::memory();
+        let stores = [by_memory, redis.clone()];
+        let mut look = |play: &Play<'_>, _: &Decision| same_states(&memory, &mut client.borrow_mut(), play);
         Play::new(&stores, tiers, number).run(&steps, &mut look).await;
     });
 }
@@ -85,12 +83,10 @@ async fn the_largest_log_agrees() {
         .map(|action| (Elapse::Percent(40), action))
         .collect();
     for server in RedisServer::each() {
-        let stores = [AnyStore::memory(), AnyStore::redis(&server, "rate_limit")];
-        let AnyStore::Memory(memory, _) = &stores[0] else {
-            unreachable!()
-        };
+        let (by_memory, memory) = AnyStore::memory();
+        let stores = [by_memory, AnyStore::redis(&server, "rate_limit")];
         let mut client = server.client();
-        let mut look = |play: &Play<'_>, _: &Decision| same_states(memory, &mut client, play);
+        let mut look = |play: &Play<'_>, _: &Decision| same_states(&memory, &mut client, play);
         Play::new(&stores, &tiers, 0).run(&steps, &mut look).await;
     }
 }

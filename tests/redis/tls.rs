@@ -1,10 +1,6 @@
 //! A Redis that speaks TLS, with a certificate of its own.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::{path::Path, process::Command};
 
 use tollgate::{
     RedisStore, RedisStoreBuilder, StoreError,
@@ -12,6 +8,7 @@ use tollgate::{
 };
 
 use crate::support::{
+    folder::Folder,
     patience::until,
     port::Port,
     redis::{DEADLINE, RedisServer},
@@ -26,7 +23,6 @@ fn openssl(folder: &Path, arguments: &str) {
 
 /// An authority, and a certificate by it for 127.0.0.1.
 fn certificates(folder: &Path) {
-    std::fs::create_dir_all(folder).unwrap();
     std::fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1").unwrap();
     openssl(
         folder,
@@ -45,15 +41,14 @@ fn certificates(folder: &Path) {
 /// A Redis with a certificate by an authority of its own, and a folder for both.
 struct Safe {
     server: RedisServer,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Safe {
     fn start(name: &str, settings: &[&str]) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        certificates(&folder);
-        let file = |name: &str| folder.join(name).display().to_string();
-        let (cert, key, ca, path) = (file("cert.pem"), file("key.pem"), file("ca.pem"), file(""));
+        let folder = Folder::new(name);
+        certificates(folder.path());
+        let [cert, key, ca, path] = ["cert.pem", "key.pem", "ca.pem", ""].map(|name| folder.file(name));
         let mut all = vec!["--port", "0", "--tls-port", "{port}", "--tls-auth-clients", "no"];
         all.extend([
             "--tls-cert-file",
@@ -84,19 +79,13 @@ impl Safe {
 
     /// How to get in for whoever trusts the authority, though not where.
     fn info(&self) -> ConnectionInfo {
-        let root_cert = Some(std::fs::read(self.folder.join("ca.pem")).unwrap());
+        let root_cert = Some(std::fs::read(self.folder.file("ca.pem")).unwrap());
         let certificates = TlsCertificates {
             client_tls: None,
             root_cert,
         };
         let client = Client::build_with_tls("rediss://nowhere.invalid:1", certificates).unwrap();
         client.get_connection_info().clone()
-    }
-}
-
-impl Drop for Safe {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.folder).ok();
     }
 }
 

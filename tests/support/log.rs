@@ -13,26 +13,30 @@ static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 /// Writes lines down from when it is first looked at.
 static LOG: LazyLock<()> = LazyLock::new(|| tracing::subscriber::set_global_default(Log).unwrap());
 
+/// What is said of a line or of a span, by name.
+#[derive(Clone, Default)]
+pub struct Fields(pub BTreeMap<&'static str, String>);
+
 /// A line, with its message among its fields.
 pub struct Line {
     pub level: Level,
-    fields: BTreeMap<&'static str, String>,
+    fields: Fields,
 }
 
 impl Line {
     /// Nothing, if it has no such field.
     pub fn field(&self, name: &str) -> &str {
-        self.fields.get(name).map_or("", String::as_str)
+        self.fields.0.get(name).map_or("", String::as_str)
     }
 }
 
-impl field::Visit for Line {
+impl field::Visit for Fields {
     fn record_str(&mut self, field: &field::Field, value: &str) {
-        self.fields.insert(field.name(), value.to_owned());
+        self.0.insert(field.name(), value.to_owned());
     }
 
     fn record_debug(&mut self, field: &field::Field, value: &dyn fmt::Debug) {
-        self.fields.insert(field.name(), format!("{value:?}"));
+        self.0.insert(field.name(), format!("{value:?}"));
     }
 }
 
@@ -44,10 +48,9 @@ impl Subscriber for Log {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let (level, fields) = (*event.metadata().level(), BTreeMap::new());
-        let mut line = Line { level, fields };
-        event.record(&mut line);
-        LINES.lock().unwrap().push(line);
+        let (level, mut fields) = (*event.metadata().level(), Fields::default());
+        event.record(&mut fields);
+        LINES.lock().unwrap().push(Line { level, fields });
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {

@@ -1,10 +1,8 @@
 //! Both stores, told the same time and asked the same things.
 
-use std::time::Duration;
-
 use tollgate::{Decision, ManualClock, MemoryStore, Micros, Operation, RedisStore, Store};
 
-use super::{cluster::Cluster, redis::RedisServer};
+use super::{cluster::Cluster, memory::still, redis::RedisServer};
 
 /// A store under a test, and the clock it goes by.
 #[derive(Clone)]
@@ -15,9 +13,10 @@ pub enum AnyStore {
 }
 
 impl AnyStore {
-    pub fn memory() -> Self {
-        let clock = ManualClock::at(0);
-        Self::Memory(MemoryStore::builder().clock(clock.clone()).build(), clock)
+    /// And what it is, to look into.
+    pub fn memory() -> (Self, MemoryStore) {
+        let (store, clock) = still();
+        (Self::Memory(store.clone(), clock), store)
     }
 
     pub fn redis(server: &RedisServer, prefix: &str) -> Self {

@@ -3,14 +3,15 @@
 use std::{
     cell::RefCell,
     collections::BTreeMap,
-    fmt,
     sync::{
         LazyLock, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use tracing::{Event, Level, Metadata, Subscriber, field, span};
+use tracing::{Event, Level, Metadata, Subscriber, span};
+
+use crate::support::log::Fields;
 
 static SPANS: Mutex<BTreeMap<u64, Span>> = Mutex::new(BTreeMap::new());
 
@@ -32,19 +33,6 @@ pub(crate) struct Span {
     pub(crate) entered: usize,
     /// How many hold it.
     holders: usize,
-}
-
-#[derive(Clone, Default)]
-pub(crate) struct Fields(BTreeMap<&'static str, String>);
-
-impl field::Visit for Fields {
-    fn record_str(&mut self, field: &field::Field, value: &str) {
-        self.0.insert(field.name(), value.to_owned());
-    }
-
-    fn record_debug(&mut self, field: &field::Field, value: &dyn fmt::Debug) {
-        self.0.insert(field.name(), format!("{value:?}"));
-    }
 }
 
 impl Span {

@@ -1,10 +1,10 @@
 //! A cluster that loses a primary, and slots that move from node to node.
 
-use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, Store};
+use tollgate::{Charge, Charges, Key, Operation, Store};
 
 use crate::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of},
-    left::{every_key_ends, nothing_leads_to},
+    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of, limit},
+    left::{every_key_ends, nothing_is_left_at},
     support::{
         cluster::Cluster,
         patience::eventually,
@@ -58,7 +58,7 @@ async fn a_cluster_primary_is_killed() {
         is_exact(node, redis, user).await;
     }
     let nodes = nodes.into_iter().map(|(_, _, node)| node);
-    nothing_leads_to(nodes, &cluster.nodes, 1).await;
+    nothing_is_left_at(nodes, &cluster.nodes, 1).await;
 }
 
 /// A service that starts before its cluster does what its owner chose, and finds it by itself.
@@ -81,7 +81,7 @@ async fn a_cluster_that_is_not_there_yet() {
     let redis = &mut cluster.client_of(slot);
     assert_eq!(charged(redis, &user), 0);
     is_exact(&nodes[0].1, redis, &user).await;
-    nothing_leads_to(nodes.map(|(_, node)| node), &cluster.nodes, 1).await;
+    nothing_is_left_at(nodes.map(|(_, node)| node), &cluster.nodes, 1).await;
 }
 
 /// Nobody notices: every request is decided by Redis, and each user is admitted [`LIMIT`] to the count, whichever node has
@@ -124,7 +124,7 @@ async fn slots_are_migrated_under_load() {
         assert_eq!(charged(redis, user), LIMIT);
     }
     every_key_ends(redis);
-    nothing_leads_to(nodes, &cluster.nodes, 1).await;
+    nothing_is_left_at(nodes, &cluster.nodes, 1).await;
 }
 
 /// Step by step: a key that has moved is asked for where it is (ASK), and so is one that is new; keys of which some have
@@ -159,15 +159,16 @@ async fn a_slot_that_is_on_its_way() {
         assert_eq!(charged(redis, user), times);
         is_exact(&node, redis, user).await;
     }
-    nothing_leads_to([node], &cluster.nodes, 1).await;
+    nothing_is_left_at([node], &cluster.nodes, 1).await;
 }
 
 /// What the service charges these users, all or none.
 fn tiers(users: [&String; 2]) -> Charges {
     let mut charges = Charges::new();
     for user in users {
-        let limit = Limit::new("user", FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored());
-        charges.push(Charge::new(limit, Key::verbatim(user.clone()))).unwrap();
+        charges
+            .push(Charge::new(limit("user"), Key::verbatim(user.clone())))
+            .unwrap();
     }
     charges
 }

@@ -7,11 +7,11 @@ use std::{
 };
 
 use tokio::task::{JoinSet, yield_now};
-use tollgate::{Charge, Charges, FixedWindow, Key, Limit, Operation, Quota, Store};
+use tollgate::{Charge, Charges, Key, Operation, Store};
 
 use crate::{
     dice::Dice,
-    fixture::{LIMIT, Mode, Node, Seen, charged, is_exact, key_of},
+    fixture::{Mode, Node, Seen, charged, is_exact, key_of, limit},
     left::nothing_is_left,
     support::{
         leaks::tasks,
@@ -54,8 +54,9 @@ async fn request(node: Node, user: String, tiers: u64) -> bool {
     }
     let mut charges = Charges::new();
     for name in ["user", "other"] {
-        let limit = Limit::new(name, FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored());
-        charges.push(Charge::new(limit, Key::verbatim(user.clone()))).unwrap();
+        charges
+            .push(Charge::new(limit(name), Key::verbatim(user.clone())))
+            .unwrap();
     }
     let decision = node.store.apply(Operation::Acquire(charges)).await;
     decision.unwrap().admits()

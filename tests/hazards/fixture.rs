@@ -1,23 +1,27 @@
 //! A service behind a limit, its clients, and what is checked after whatever befell its Redis.
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::{collections::BTreeMap, convert::Infallible, time::Duration};
 
+use tokio::time::Instant;
 use tollgate::{
-    Decision, FixedWindow, Key, MemoryStore, Quota, RateLimitLayer, RedisStore, RedisStoreBuilder, Rejection, Respond,
-    redis::Connection,
+    Decision, FixedWindow, Key, Limit, MemoryStore, Quota, RateLimitLayer, RedisStore, RedisStoreBuilder, Rejection,
+    Respond, redis::Connection,
 };
 use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
 use crate::{
     left::every_key_ends,
     support::{
-        patience::eventually,
+        patience::{eventually, took},
         redis::{ask, keys, stored},
     },
 };
 
 /// What each user may have in a window that does not end while a test runs.
 pub(crate) const LIMIT: u64 = 100;
+
+/// How long a store waits for a new connection; the deadline of those here is longer.
+pub(crate) const CONNECTING: Duration = Duration::from_secs(5);
 
 /// What the owner of a service chose for when its store fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +88,15 @@ impl Mode {
     }
 }
 
+fn window() -> FixedWindow {
+    FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored()
+}
+
+/// A limit like that of the service, which is called `user`.
+pub(crate) fn limit(name: &str) -> Limit {
+    Limit::new(name, window())
+}
+
 /// One node of a service that allows each user [`LIMIT`].
 #[derive(Clone)]
 pub(crate) struct Node {
@@ -95,9 +108,8 @@ impl Node {
     pub(crate) fn new(mode: Mode, store: RedisStoreBuilder) -> Self {
         // What is said again without asking Redis says nothing about Redis.
         let store = store.repeat_refusals(false).build().unwrap();
-        let window = FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored();
         let user = |user: &String| Key::verbatim(user.clone());
-        let layer = RateLimitLayer::new("user", window, user, store.clone()).respond_with(Tell);
+        let layer = RateLimitLayer::new("user", window(), user, store.clone()).respond_with(Tell);
         let handler = service_fn(async |_: String| Ok(Seen::Unchecked));
         let service = match mode {
             Mode::Open => BoxCloneSyncService::new(layer.layer(handler)),
@@ -110,6 +122,16 @@ impl Node {
     /// A request by this user, and what came of it.
     pub(crate) async fn ask(&self, user: &str) -> Seen {
         self.service.clone().oneshot(user.to_owned()).await.unwrap()
+    }
+
+    /// Requests one after another that Redis does not answer, each of which finds that out after so long.
+    pub(crate) async fn ask_in_vain(&self, mode: Mode, user: &str, after: impl IntoIterator<Item = Duration>) {
+        for after in after {
+            let begun = Instant::now();
+            let seen = self.ask(user).await;
+            took(begun, after);
+            assert!(mode.allows(seen), "{mode:?}: {seen:?}");
+        }
     }
 
     /// As many requests one after another, and how often each thing was seen.
@@ -146,16 +168,21 @@ impl Tally {
         self.0.get(&seen).copied().unwrap_or_default()
     }
 
-    /// How many were decided about without Redis; every one as that mode says.
+    /// How many were decided about without Redis, which is as that mode says.
     pub(crate) fn without_redis(&self, mode: Mode) -> u64 {
-        let decided = |seen: &Seen| matches!(seen, Seen::Admitted | Seen::Refused);
-        let without = self.0.iter().filter(|(seen, _)| !decided(seen));
-        without
-            .map(|(seen, times)| {
-                assert!(mode.allows(*seen), "{mode:?}: {self:?}");
-                times
-            })
-            .sum()
+        self.is_as_chosen(mode);
+        self.by_nobody().map(|(_, times)| times).sum()
+    }
+
+    /// Whatever was decided about without Redis is as that mode says.
+    pub(crate) fn is_as_chosen(&self, mode: Mode) {
+        let allowed = self.by_nobody().all(|(seen, _)| mode.allows(*seen));
+        assert!(allowed, "{mode:?}: {self:?}");
+    }
+
+    fn by_nobody(&self) -> impl Iterator<Item = (&Seen, &u64)> {
+        let by_redis = |seen: &Seen| matches!(seen, Seen::Admitted | Seen::Refused);
+        self.0.iter().filter(move |(seen, _)| !by_redis(seen))
     }
 }
 

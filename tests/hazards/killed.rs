@@ -59,7 +59,7 @@ async fn sigkill_under_load() {
         for load in loads {
             seen.add(&load.stop().await);
         }
-        seen.without_redis(mode);
+        seen.is_as_chosen(mode);
         // Two lifetimes, in each of which all was taken; of the first, answers may have been lost.
         let admitted = seen.of(Seen::Admitted);
         assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{seen:?}");

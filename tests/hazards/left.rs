@@ -23,11 +23,11 @@ pub(crate) fn every_key_ends(redis: &mut Connection) {
 /// When the last of a service is gone, so are its tasks and its connections; of those that remain, `clients` are the
 /// test's own.
 pub(crate) async fn nothing_is_left(nodes: impl IntoIterator<Item = Node>, server: &RedisServer, clients: usize) {
-    nothing_leads_to(nodes, [server], clients).await;
+    nothing_is_left_at(nodes, [server], clients).await;
 }
 
 /// The same, of several servers together.
-pub(crate) async fn nothing_leads_to<'a>(
+pub(crate) async fn nothing_is_left_at<'a>(
     nodes: impl IntoIterator<Item = Node>,
     servers: impl IntoIterator<Item = &'a RedisServer>,
     clients: usize,

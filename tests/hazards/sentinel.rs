@@ -2,7 +2,7 @@
 
 use crate::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated},
-    left::nothing_leads_to,
+    left::nothing_is_left_at,
     support::{patience::eventually, redis::RedisServer, sentinel::Sentinels},
 };
 
@@ -45,7 +45,7 @@ async fn sentinel_failover() {
         is_exact(node, redis, user(*mode)).await;
     }
     let nodes = nodes.map(|(_, node)| node);
-    nothing_leads_to(nodes, servers(&sentinels), 1).await;
+    nothing_is_left_at(nodes, servers(&sentinels), 1).await;
 }
 
 /// What the primary had answered for and no replica had heard of is admitted again: each lifetime admits [`LIMIT`] at most,
@@ -75,12 +75,12 @@ async fn sentinel_failover_under_load() {
     let mut admitted = 0;
     for load in loads {
         let seen = load.stop().await;
-        seen.without_redis(Mode::Closed);
+        seen.is_as_chosen(Mode::Closed);
         admitted += seen.of(Seen::Admitted);
     }
     assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{admitted}");
     is_exact(&nodes[0], redis, "bob").await;
-    nothing_leads_to(nodes, servers(&sentinels), 1).await;
+    nothing_is_left_at(nodes, servers(&sentinels), 1).await;
 }
 
 /// A sentinel that is silent does not keep the others from being heard.
@@ -92,7 +92,7 @@ async fn a_sentinel_that_is_silent_is_not_waited_for() {
     let redis = &mut sentinels.servers[sentinels.primary()].client();
     is_exact(&node, redis, "alice").await;
     sentinels.sentinels[0].thaw();
-    nothing_leads_to([node], servers(&sentinels), 1).await;
+    nothing_is_left_at([node], servers(&sentinels), 1).await;
 }
 
 fn servers(sentinels: &Sentinels) -> impl Iterator<Item = &RedisServer> {

@@ -1,4 +1,4 @@
-//! What the tests of hazards are made of does what it says.
+//! What the tests share does what it says: servers and ways to break them, a browser, and what counts leaks.
 #![cfg(feature = "redis")]
 
 mod browser;

@@ -98,8 +98,8 @@ async fn a_key_has_its_quota_back_and_the_next_request_passes() {
             assert_eq!(ask_as(gateway, "alice").await, status);
         }
         assert_eq!(ask_as(gateway, "bob").await, 429);
-        let again = delete(gateway, "/keys/user/x-user-id:nobody").await;
-        assert_eq!(apart(again), (200, true, user("x-user-id:nobody", "3", 3)));
+        let untouched = delete(gateway, "/keys/user/x-user-id:nobody").await;
+        assert_eq!(apart(untouched), (200, true, user("x-user-id:nobody", "3", 3)));
         let told = format!(
             "a key has its quota back limit=\"user\" key=\"{}\"",
             Key::new("x-user-id:alice").digest()

@@ -49,6 +49,6 @@ async fn whoever_follows_one_that_is_malformed_is_not_answered() {
     assert_eq!(client.answer().await, (200, "/one ".to_owned()));
     assert_eq!(client.answer().await.0, 400);
     assert_eq!(client.rest().await.unwrap(), "");
-    // The two that were read were counted by whether they were requests.
+    // Of the first two, only the one that is a request was counted.
     assert_eq!(gateway.get("/four").await.header("x-ratelimit-remaining"), "5");
 }

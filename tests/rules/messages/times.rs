@@ -106,7 +106,7 @@ queue = true
 "#;
 
 #[test]
-fn a_queue_is_told_what_it_must_be() {
+fn a_queue_a_window_and_a_shadow_are_told_what_they_must_be() {
     tried(QUEUES, limit);
 }
 

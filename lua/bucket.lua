@@ -2,6 +2,7 @@
 -- Rule: capacity unit drain, and for a leaky bucket queue (1 or 0) and max_wait (-1 for none).
 
 if algorithms.bucket then
+  -- 2^52: the most that a backlog is, in units.
   local MOST = 4503599627370496
 
   local function parse(_, value)

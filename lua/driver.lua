@@ -1,12 +1,12 @@
 -- Does the operations one after another, writes what they have changed, and replies.
 
-local corrections
+local rare
 local function operation(name)
   if name == 'acquire' then
     return acquire
   end
-  corrections = corrections or others()
-  return corrections[name] or error('tollgate: no operation ' .. tostring(name))
+  rare = rare or others()
+  return rare[name] or error('tollgate: no operation ' .. tostring(name))
 end
 
 local count = argument()
@@ -20,7 +20,7 @@ if count == 1 then
   end
 else
   -- Among others, an operation that fails fails alone: its charges say so, and where its words are at the reply's end.
-  local WIDTH, start, failures = { acquire = 4, settle = 7, reset = 2 }, cursor, {}
+  local WIDTH, start, failures = { acquire = ACQUIRE, settle = SETTLE, reset = RESET }, cursor, {}
   local function fail(tiers, charges, why)
     failures[#failures + 1] = type(why) == 'table' and why.err or tostring(why)
     for tier = tiers, tiers + 6 * (charges - 1), 6 do

@@ -69,6 +69,9 @@ local function save(key, state)
   end
 end
 
+-- How many arguments a charge has.
+local ACQUIRE, SETTLE, RESET = 4, 7, 2
+
 -- Six numbers per charge, after the time; there is room for those of one, which is what most calls are about.
 local reply, said = { now, nil, nil, nil, nil, nil, nil }, 1
 
@@ -76,8 +79,8 @@ local reply, said = { now, nil, nil, nil, nil, nil, nil }, 1
 local function acquire()
   local args, states, reply = args, states, reply
   local first, tier, admitted = cursor + 3, said, true
-  local last = cursor + 2 + 4 * args[cursor + 2]
-  for charge = first, last, 4 do
+  local last = cursor + 2 + ACQUIRE * args[cursor + 2]
+  for charge = first, last, ACQUIRE do
     local key, rule, cost = args[charge], rules[args[charge + 1]], args[charge + 2]
     local state = states[key] or load(key, rule)
     local outcome, remaining, wait, reset_after, at, place = rule.algorithm.peek(rule, state, cost)
@@ -90,7 +93,7 @@ local function acquire()
     tier = tier + 6
   end
   tier = said
-  for charge = first, last, 4 do
+  for charge = first, last, ACQUIRE do
     local state, rule = states[args[charge]], rules[args[charge + 1]]
     if not admitted then
       if reply[tier + 1] == ADMITTED then

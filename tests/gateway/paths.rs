@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use crate::{
     client::echo,
     fixture::{ANY_NUMBER, Gateway, at_most},
+    support::property::config,
     wire::{Upstream, Wire},
 };
 
@@ -177,8 +178,11 @@ fn a_path() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| format!("/{}", pieces.concat()))
 }
 
+/// Where inputs are kept that have failed once.
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/regressions.txt");
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+    #![proptest_config(config(20_000, FAILURES))]
 
     #[test]
     fn a_plain_path_is_one_way_to_write_it(path in a_path()) {

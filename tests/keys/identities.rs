@@ -12,6 +12,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tollgate::{ClientIp, Header, Key, KeyError, KeyExtractor, extract::Or};
 
+use crate::{FAILURES, support::property::config};
+
 /// What means something in a key, or would to Redis or in a log.
 const PIECES: &[&str] = &[
     "a", "b", "x", "y", ":", ":b:", "~", "~x", "/", "#", "(", ")", "):(", "{", "}", "[", "]", ".", "%", " ", "\0",
@@ -78,7 +80,7 @@ where
     I: Clone + Debug + Eq + Hash,
 {
     let known: RefCell<HashMap<Key, I>> = RefCell::default();
-    proptest!(ProptestConfig::with_cases(20_000), |(identity in identities)| {
+    proptest!(config(20_000, FAILURES), |(identity in identities)| {
         let text = key(&identity);
         prop_assert_eq!(&key(&identity), &text);
         let harmless = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
@@ -263,7 +265,7 @@ fn headers_and_addresses() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(config(20_000, FAILURES))]
 
     #[test]
     fn harmless_text_is_kept_as_it_is(text in "([a-zA-Z0-9_.@+=,|/:-][a-zA-Z0-9_.~@+=,|/:-]{0,63})?") {

@@ -24,6 +24,9 @@ use std::{
 use http::Request;
 use tollgate::{Global, HttpMethod, Key, KeyExtractor};
 
+/// Where inputs are kept that have failed once.
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/keys/regressions.txt");
+
 fn request(headers: &[(&str, &str)]) -> Request<()> {
     let builder = Request::builder();
     let builder = headers

@@ -9,6 +9,7 @@ mod support;
 use std::time::Duration;
 
 use proptest::{collection::vec, prelude::*};
+use support::property::config;
 use support::traces::{Elapse, Size, any_elapse, any_queue, any_rule, any_size, clamp};
 use tollgate::{
     Algorithm, Charge, Charges, Cost, Key, Limit, ManualClock, MemoryStore, Micros, Operation, Outcome, Quota, Rule,
@@ -16,6 +17,9 @@ use tollgate::{
 };
 
 const START: Micros = 1_700_000_000_000_000;
+
+/// Where inputs are kept that have failed once.
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/laws/regressions.txt");
 
 type Steps = Vec<(Elapse, Size)>;
 
@@ -111,7 +115,7 @@ impl Tiers {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(config(20_000, FAILURES))]
 
     /// Law 1, and law 7: a refused group changes no tier, and every tier still says truthfully what it has left.
     #[test]

@@ -8,7 +8,7 @@ use tollgate::{
 };
 
 use crate::{
-    START, Steps, any_steps, micros, stay_within_the_bound,
+    FAILURES, START, Steps, any_steps, micros, stay_within_the_bound,
     support::{
         cluster::Cluster,
         property::holds,
@@ -43,8 +43,6 @@ impl Caller<'_> {
         self.ask(now, limit, 0).await
     }
 }
-
-const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/laws/regressions.txt");
 
 fn one_limit_keeps_the_laws(store: &AnyStore, cases: u32) {
     let input = (any_rule(), any_steps(), any_elapse(), any_elapse(), any_size());

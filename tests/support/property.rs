@@ -7,19 +7,22 @@ use proptest::{
     test_runner::{FileFailurePersistence, TestRunner},
 };
 
-/// Tries a property on this many random inputs, numbered so that each can have keys of its own. An input that fails is
-/// kept in that file, and tried first ever after.
-pub fn holds<S: Strategy>(cases: u32, file: &'static str, input: &S, property: impl AsyncFn(u64, S::Value)) {
-    let config = ProptestConfig {
+/// This many random inputs. One that fails is kept in that file, and tried first ever after.
+pub fn config(cases: u32, file: &'static str) -> ProptestConfig {
+    ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
         ..ProptestConfig::with_cases(cases)
-    };
+    }
+}
+
+/// Tries a property on random inputs, numbered so that each can have keys of its own.
+pub fn holds<S: Strategy>(cases: u32, file: &'static str, input: &S, property: impl AsyncFn(u64, S::Value)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
     let number = Cell::new(0);
-    let outcome = TestRunner::new(config).run(input, |input| {
+    let outcome = TestRunner::new(config(cases, file)).run(input, |input| {
         number.set(number.get() + 1);
         runtime.block_on(property(number.get(), input));
         Ok(())

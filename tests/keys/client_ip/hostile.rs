@@ -7,7 +7,10 @@ use proptest::{collection::vec, prelude::*};
 use tollgate::ClientIp;
 
 use super::fixture::{X_FORWARDED_FOR, key, request};
-use crate::support::header_lines::any_line;
+use crate::{
+    FAILURES,
+    support::{header_lines::any_line, property::config},
+};
 
 const TEN_MEGABYTES: usize = 10_000_000;
 
@@ -106,7 +109,7 @@ fn is_of_an_address(key: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(config(20_000, FAILURES))]
 
     #[test]
     fn there_is_always_an_answer(lines in vec(any_line(), 0..4), hops in 0..5_usize) {

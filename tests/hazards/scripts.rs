@@ -9,7 +9,7 @@ use crate::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact},
     left::nothing_is_left,
     support::{
-        patience::until,
+        patience::{until, yielding},
         redis::{RedisServer, ask, calls},
     },
 };
@@ -58,13 +58,15 @@ async fn a_script_that_does_not_end_until_script_kill() {
         // With nothing left to do but wait, the runtime's clock leaps to the deadline.
         time::pause();
         let mut admitted = 20;
-        while early.store.health().is_up() {
+        let found_out = yielding(async || {
             match early.ask("alice").await {
                 // It has not begun yet.
                 Seen::Admitted => admitted += 1,
                 seen => assert!(mode.allows(seen), "{mode:?}: {seen:?}"),
             }
-        }
+            !early.store.health().is_up()
+        });
+        found_out.await;
         time::resume();
         assert_eq!(early.ask_times("alice", 50).await.without_redis(mode), 50);
 

@@ -4,7 +4,10 @@ use tollgate::{Charge, Key, Limit, Operation, Quota, RedisStore, Store, TokenBuc
 
 use crate::{
     recorded::Recorded,
-    support::{patience::eventually, redis::RedisServer},
+    support::{
+        patience::{eventually, yielding},
+        redis::RedisServer,
+    },
 };
 
 /// How many stores do not ask this server; nothing, if nobody has said.
@@ -20,9 +23,11 @@ async fn ask(store: &RedisStore) -> bool {
 }
 
 async fn until_open(store: &RedisStore) {
-    while store.health().is_up() {
+    yielding(async || {
         assert!(!ask(store).await);
-    }
+        !store.health().is_up()
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -2,7 +2,12 @@
 //! these at once.
 //!
 //! Run it with `cargo run --example custom_key`, then for example
-//! `for i in $(seq 4); do curl -i http://127.0.0.1:3000/me -H 'authorization: Bearer token-of-alice'; done`.
+//!
+//! ```sh
+//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/me -H 'authorization: Bearer token-of-alice'; done
+//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/tenant -H 'host: acme.example.com'; done   # without a tenant: 400
+//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/reports/$i -H 'x-api-key: secret'; done    # one route, whatever the id
+//! ```
 
 use std::{env, error::Error};
 
@@ -70,7 +75,9 @@ fn app(store: impl Store) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
-    let listener = TcpListener::bind(listen).await?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     Ok(axum::serve(listener, app(MemoryStore::new())).await?)
 }

@@ -23,7 +23,9 @@ fn app(store: impl Store) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
-    let listener = TcpListener::bind(listen).await?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
     let address = listener.local_addr()?;
     println!("listening on http://{address}\n");
     println!("a plain request, of which the fourth in a minute is answered with 429:");

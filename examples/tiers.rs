@@ -1,7 +1,9 @@
 //! Several limits on one request, charged all or none, with a quota by plan.
 //!
 //! Run it with `cargo run --example tiers`, then for example
-//! `for i in $(seq 6); do curl -i http://127.0.0.1:3000/ -H 'x-user-id: alice'; done`, and the same for `paula`, who pays.
+//! `for i in $(seq 6); do curl -i http://127.0.0.1:3000/ -H 'x-user-id: alice'; done`. The sixth is refused by `burst`, and
+//! costs `user` nothing. The same for `paula`, who pays: her sixth is refused too, but she has 9,995 left of `user`, and alice
+//! has 95.
 
 use std::{env, error::Error};
 
@@ -60,7 +62,9 @@ fn app(store: impl Store) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
-    let listener = TcpListener::bind(listen).await?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     Ok(axum::serve(listener, app(MemoryStore::new())).await?)
 }

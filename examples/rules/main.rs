@@ -21,7 +21,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
         .layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
 
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
-    let listener = TcpListener::bind(listen).await?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
     let at = format!("http://{}", listener.local_addr()?);
     println!("listening on {at}, the rules are in {file}:");
     for limit in rules.limits() {

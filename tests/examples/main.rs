@@ -5,6 +5,7 @@ mod compare;
 mod from_tower_governor;
 mod grpc;
 mod listed;
+mod listening;
 mod migrating;
 mod outcomes;
 mod plots;

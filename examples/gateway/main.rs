@@ -10,53 +10,39 @@ mod arguments;
 mod banner;
 mod bounds;
 mod clients;
+#[path = "../common"]
+mod common {
+    pub(crate) mod address;
+    pub(crate) mod given;
+    pub(crate) mod listening;
+    pub(crate) mod program;
+    pub(crate) mod signals;
+    pub(crate) mod value;
+}
 mod counting;
 mod forwarding;
 mod guest;
-mod listening;
 mod log;
 mod measures;
 mod plain;
 mod run;
 mod seldom;
-#[path = "../simulate/signals.rs"]
-mod signals;
 mod stack;
 mod upstream;
 
-use std::{
-    env,
-    io::{Write, stdout},
-    process::ExitCode,
-};
+use std::{env, process::ExitCode};
 
 use arguments::{HELP, Job};
-
-/// It could not start.
-const FAILED: u8 = 1;
-/// It was called the wrong way.
-const MISUSED: u8 = 2;
+use common::program;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let options = match Job::read(env::args_os().skip(1)) {
-        Ok(Job::Serve(options)) => options,
-        Ok(Job::Help) => {
-            // Whoever has read enough may close the pipe.
-            stdout().write_all(HELP.as_bytes()).ok();
-            return ExitCode::SUCCESS;
+    match Job::read(env::args_os().skip(1)) {
+        Ok(Job::Help) => program::help(HELP),
+        Ok(Job::Serve(options)) => {
+            log::start(options.log);
+            program::ended(run::run(*options).await)
         }
-        Err(wrong) => {
-            eprintln!("{wrong}\n`cargo run --example gateway -- --help` tells more");
-            return MISUSED.into();
-        }
-    };
-    log::start(options.log);
-    match run::run(*options).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("{reason}");
-            FAILED.into()
-        }
+        Err(wrong) => program::misused("gateway", &wrong),
     }
 }

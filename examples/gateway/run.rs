@@ -10,10 +10,9 @@ use crate::{
     arguments::{OnStoreFailure, Options},
     banner::{self, Banner},
     clients::Connections,
+    common::{listening::listen, signals::Signals},
     counting::Counting,
-    listening::listen,
     measures::Measures,
-    signals::Signals,
     stack::Stack,
     upstream::{Proxy, built_in},
 };

@@ -5,9 +5,11 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
 };
 
-use tollgate::RedisStore;
-
-use crate::address::address;
+use crate::common::{
+    address::address,
+    given::{Given, Known},
+    place::{Place, place},
+};
 
 pub(crate) const HELP: &str = "\
 Five rate-limiting algorithms side by side in the browser: press for requests, see which pass, and why.
@@ -24,7 +26,10 @@ they see what you saw.
 It exits with 0 when it is asked to end, with 1 when it cannot start, and with 2 when it was called the wrong way.
 ";
 
-const OPTIONS: &str = "--listen, --store and --help";
+const OPTIONS: [Known; 2] = [
+    ("--listen", "an address, like 127.0.0.1:4000, or a port"),
+    ("--store", "memory or redis://HOST:PORT"),
+];
 
 pub(crate) enum Job {
     Help,
@@ -36,52 +41,16 @@ pub(crate) struct Options {
     pub(crate) store: Place,
 }
 
-/// Where the limits count.
-#[derive(Clone)]
-pub(crate) enum Place {
-    Memory,
-    Redis(String),
-}
-
 impl Job {
-    pub(crate) fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
-        let mut options = Options {
-            listen: (Ipv4Addr::LOCALHOST, 4000).into(),
-            store: Place::Memory,
+    pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let Some(mut given) = Given::read(arguments, &OPTIONS)? else {
+            return Ok(Self::Help);
         };
-        while let Some(argument) = arguments.next() {
-            let argument = argument.to_string_lossy().into_owned();
-            let (option, value) = match argument.split_once('=') {
-                Some((option, value)) => (option, Some(value.to_owned())),
-                None => (&*argument, None),
-            };
-            let mut value = |needed| {
-                let value = value.clone();
-                let value = value.or_else(|| Some(arguments.next()?.to_string_lossy().into_owned()));
-                value.ok_or_else(|| format!("{option} needs {needed}"))
-            };
-            let wrong = |why| format!("{option} {why}");
-            match option {
-                "--help" | "-h" => return Ok(Self::Help),
-                "--listen" => {
-                    options.listen = address(&value("an address, like 127.0.0.1:4000, or a port")?).map_err(wrong)?
-                }
-                "--store" => options.store = place(&value("memory or redis://HOST:PORT")?).map_err(wrong)?,
-                unknown => return Err(format!("there is no option {unknown}: there are {OPTIONS}")),
-            }
-        }
-        Ok(Self::Serve(options))
-    }
-}
-
-fn place(given: &str) -> Result<Place, String> {
-    match given {
-        "memory" => Ok(Place::Memory),
-        // What is wrong with an address, the store says in words that hold no password.
-        url if url.contains("://") => match RedisStore::connect(url) {
-            Ok(_) => Ok(Place::Redis(url.to_owned())),
-            Err(error) => Err(format!("cannot be used: {error}")),
-        },
-        other => Err(format!("needs memory or redis://HOST:PORT, and {other:?} is neither")),
+        let listen = given.value("--listen", address)?;
+        let store = given.value("--store", place)?;
+        Ok(Self::Serve(Options {
+            listen: listen.unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 4000).into()),
+            store: store.unwrap_or(Place::Memory),
+        }))
     }
 }

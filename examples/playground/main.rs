@@ -7,50 +7,32 @@
 //! A scene is what one open page plays: its settings, its time, and the requests that were pressed for. [`scene`] runs it,
 //! [`lane`] is one algorithm in it, [`serve`] brings it to the page as server-sent events, and `page/` draws it.
 
-#[path = "../gateway/arguments/address.rs"]
-mod address;
 mod arguments;
+#[path = "../common"]
+mod common {
+    pub(crate) mod address;
+    pub(crate) mod given;
+    pub(crate) mod listening;
+    pub(crate) mod place;
+    pub(crate) mod program;
+    pub(crate) mod signals;
+    pub(crate) mod value;
+}
 mod lane;
-#[path = "../gateway/listening.rs"]
-mod listening;
 mod run;
 mod scene;
 mod serve;
-#[path = "../simulate/signals.rs"]
-mod signals;
 
-use std::{
-    env,
-    io::{Write, stdout},
-    process::ExitCode,
-};
+use std::{env, process::ExitCode};
 
 use arguments::{HELP, Job};
-
-/// It could not start.
-const FAILED: u8 = 1;
-/// It was called the wrong way.
-const MISUSED: u8 = 2;
+use common::program;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let options = match Job::read(env::args_os().skip(1)) {
-        Ok(Job::Serve(options)) => options,
-        Ok(Job::Help) => {
-            // Whoever has read enough may close the pipe.
-            stdout().write_all(HELP.as_bytes()).ok();
-            return ExitCode::SUCCESS;
-        }
-        Err(wrong) => {
-            eprintln!("{wrong}\n`cargo run --example playground -- --help` tells more");
-            return MISUSED.into();
-        }
-    };
-    match run::run(options).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("{reason}");
-            FAILED.into()
-        }
+    match Job::read(env::args_os().skip(1)) {
+        Ok(Job::Help) => program::help(HELP),
+        Ok(Job::Serve(options)) => program::ended(run::run(options).await),
+        Err(wrong) => program::misused("playground", &wrong),
     }
 }

@@ -6,13 +6,12 @@ use std::{
 };
 
 use tokio::{sync::watch, time::timeout};
-use tollgate::RedisStore;
+use tollgate::{RedisStore, StoreError};
 
 use crate::{
-    arguments::{Options, Place},
-    listening::listen,
+    arguments::Options,
+    common::{listening::listen, place::Place, signals::Signals},
     serve::{self, Scenes},
-    signals::Signals,
 };
 
 /// How long scenes have for deleting what they wrote.
@@ -22,7 +21,9 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     let signals = Signals::listen();
     let counted = match &options.store {
         Place::Memory => "in memory".to_owned(),
-        Place::Redis(url) => redis(url).await?,
+        Place::Redis(url) => redis(url)
+            .await
+            .map_err(|error| format!("--store cannot be used: {error}"))?,
     };
     let (listener, listening) = listen(options.listen, "--listen")?;
     // Whoever has read enough may close the pipe.
@@ -45,10 +46,8 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
 }
 
 /// Asked once, so that whoever gave a wrong address learns of it here, not from five lanes.
-async fn redis(url: &str) -> Result<String, String> {
-    let store = RedisStore::connect(url).map_err(|error| format!("--store cannot be used: {error}"))?;
-    match store.check().await {
-        Ok(()) => Ok(format!("on Redis at {}", store.health().servers()[0].address())),
-        Err(error) => Err(format!("--store cannot be used: {error}")),
-    }
+async fn redis(url: &str) -> Result<String, StoreError> {
+    let store = RedisStore::connect(url)?;
+    store.check().await?;
+    Ok(format!("on Redis at {}", store.health().servers()[0].address()))
 }

@@ -2,6 +2,8 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
+use crate::common::given::{Given, Known};
+
 pub(crate) const HELP: &str = "\
 Draws the figures of the documentation, from the algorithms themselves: each puts requests through their pure functions,
 at named times. Every run on every machine draws the same.
@@ -14,6 +16,8 @@ It prints which files it wrote and the figures in them. It exits with 0 when it 
 written, and with 2 when it was called the wrong way.
 ";
 
+const OPTIONS: [Known; 1] = [("--out", "a folder")];
+
 const FIGURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/img");
 
 pub(crate) enum Job {
@@ -22,18 +26,11 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    pub(crate) fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
-        let mut out = PathBuf::from(FIGURES);
-        while let Some(argument) = arguments.next() {
-            match argument.to_str() {
-                Some("--help" | "-h") => return Ok(Self::Help),
-                Some("--out") => out = arguments.next().ok_or("--out needs a folder")?.into(),
-                _ => {
-                    let unknown = argument.display();
-                    return Err(format!("there is no option {unknown}: there are --out and --help"));
-                }
-            }
-        }
+    pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let Some(mut given) = Given::read(arguments, &OPTIONS)? else {
+            return Ok(Self::Help);
+        };
+        let out = given.take("--out").unwrap_or_else(|| FIGURES.into()).into();
         Ok(Self::Draw { out })
     }
 }

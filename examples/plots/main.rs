@@ -6,6 +6,11 @@
 mod accuracy;
 mod arguments;
 mod attack;
+#[path = "../common"]
+mod common {
+    pub(crate) mod given;
+    pub(crate) mod program;
+}
 mod figures;
 mod random;
 mod replay;
@@ -17,29 +22,13 @@ mod traffic;
 use std::{env, fs, io, path::Path, process::ExitCode};
 
 use arguments::{HELP, Job};
-
-/// A file could not be written.
-const FAILED: u8 = 1;
-/// Nothing was tried.
-const MISUSED: u8 = 2;
+use common::program;
 
 fn main() -> ExitCode {
     match Job::read(env::args_os().skip(1)) {
-        Ok(Job::Help) => {
-            print!("{HELP}");
-            ExitCode::SUCCESS
-        }
-        Ok(Job::Draw { out }) => match draw(&out) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{}: {error}", out.display());
-                FAILED.into()
-            }
-        },
-        Err(wrong) => {
-            eprintln!("{wrong}\n`cargo run --example plots -- --help` tells more");
-            MISUSED.into()
-        }
+        Ok(Job::Help) => program::help(HELP),
+        Ok(Job::Draw { out }) => program::ended(draw(&out).map_err(|error| format!("{}: {error}", out.display()))),
+        Err(wrong) => program::misused("plots", &wrong),
     }
 }
 

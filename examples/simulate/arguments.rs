@@ -6,7 +6,11 @@ use std::{
 };
 
 use http::HeaderName;
-use tollgate::RedisStore;
+
+use crate::common::{
+    given::{Given, Known},
+    place::{Place, place},
+};
 
 pub(crate) const HELP: &str = "\
 What would these rules have done? Puts recorded requests through a rules file, at the times they came. Nothing is sent
@@ -40,12 +44,20 @@ It exits with 0 when it is done, with 1 when something cannot be read or the sto
 the wrong way.
 ";
 
-const OPTIONS: &str = "--rules, --log, --user-header, --trace, --store and --help";
+const OPTIONS: [Known; 5] = [
+    ("--rules", "a file"),
+    ("--log", "a file, or - for standard input"),
+    ("--user-header", "a header's name, like x-user-id"),
+    ("--trace", "a file, or - for standard input"),
+    ("--store", "memory or redis://HOST:PORT"),
+];
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/simulate/sample");
 
 pub(crate) enum Job {
     Help,
+    /// Nothing was given to try.
+    Sample,
     Simulate(Options),
 }
 
@@ -53,12 +65,6 @@ pub(crate) struct Options {
     pub(crate) rules: PathBuf,
     pub(crate) store: Place,
     pub(crate) recording: Recording,
-}
-
-/// Where to count.
-pub(crate) enum Place {
-    Memory,
-    Redis(String),
 }
 
 /// What happened once.
@@ -78,101 +84,58 @@ impl Recording {
     }
 }
 
-/// What has been given so far, each once.
-#[derive(Default)]
-struct Given {
-    rules: Option<OsString>,
-    store: Option<OsString>,
-    trace: Option<OsString>,
-    log: Option<OsString>,
-    user_header: Option<OsString>,
-}
-
 impl Job {
     pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut arguments = arguments.peekable();
         if arguments.peek().is_none() {
-            return Ok(Self::Simulate(sample()));
+            return Ok(Self::Sample);
         }
-        let mut given = Given::default();
-        while let Some(argument) = arguments.next() {
-            let option = argument.to_string_lossy();
-            let (place, needed) = match &*option {
-                "--help" | "-h" => return Ok(Self::Help),
-                "--rules" => (&mut given.rules, "a file"),
-                "--store" => (&mut given.store, "memory or redis://HOST:PORT"),
-                "--trace" => (&mut given.trace, "a file, or - for standard input"),
-                "--log" => (&mut given.log, "a file, or - for standard input"),
-                "--user-header" => (&mut given.user_header, "a header's name, like x-user-id"),
-                unknown => return Err(format!("there is no option {unknown}: there are {OPTIONS}")),
-            };
-            let value = arguments.next_if(|value| !value.to_string_lossy().starts_with("--"));
-            let value = value.ok_or_else(|| format!("{option} needs {needed}"))?;
-            if place.replace(value).is_some() {
-                return Err(format!("{option} is given twice: give it once"));
-            }
+        match Given::read(arguments, &OPTIONS)? {
+            Some(given) => Options::read(given).map(Self::Simulate),
+            None => Ok(Self::Help),
         }
-        given.options().map(Self::Simulate)
     }
 }
 
-impl Given {
-    fn options(self) -> Result<Options, String> {
-        let rules = self.rules.ok_or("which rules? give them with --rules FILE")?.into();
-        let store = self.store.map_or(Ok(Place::Memory), place)?;
-        let recording = match (self.trace, self.log, self.user_header) {
+impl Options {
+    fn read(mut given: Given) -> Result<Self, String> {
+        let rules = given.take("--rules");
+        let rules = rules.ok_or("which rules? give them with --rules FILE")?.into();
+        let store = given.value("--store", place)?.unwrap_or(Place::Memory);
+        let user_header = given.value("--user-header", header)?;
+        let recording = match (given.take("--trace"), given.take("--log"), user_header) {
             (Some(_), Some(_), _) => return Err("--trace and --log are both given: give one of them".into()),
             (None, None, _) => return Err("which requests? give them with --log FILE or with --trace FILE".into()),
             (Some(_), None, Some(_)) => {
                 return Err("--user-header is for --log: a trace has its headers in \"headers\"".into());
             }
             (Some(file), None, None) => Recording::Trace(file.into()),
-            (None, Some(file), name) => Recording::Log {
+            (None, Some(file), user_header) => Recording::Log {
                 file: file.into(),
-                user_header: name.map(header).transpose()?,
+                user_header,
             },
         };
-        Ok(Options {
+        Ok(Self {
             rules,
             store,
             recording,
         })
     }
-}
 
-fn place(given: OsString) -> Result<Place, String> {
-    let given = given.to_string_lossy();
-    match &*given {
-        "memory" => Ok(Place::Memory),
-        // What is wrong with an address, the store says in words that hold no password.
-        url if url.contains("://") => match RedisStore::builder().url(url).build() {
-            Ok(_) => Ok(Place::Redis(url.to_owned())),
-            Err(error) => Err(format!("--store: {error}")),
-        },
-        other => Err(format!(
-            "--store needs memory or redis://HOST:PORT, and {other:?} is neither"
-        )),
+    /// For whoever has nothing to try yet.
+    pub(crate) fn sample() -> Self {
+        Self {
+            rules: format!("{SAMPLE}.toml").into(),
+            store: Place::Memory,
+            recording: Recording::Log {
+                file: format!("{SAMPLE}.log").into(),
+                user_header: None,
+            },
+        }
     }
 }
 
-fn header(given: OsString) -> Result<HeaderName, String> {
-    let given = given.to_string_lossy();
+fn header(given: &str) -> Result<HeaderName, String> {
     let name = HeaderName::from_bytes(given.as_bytes());
-    name.map_err(|_| format!("--user-header needs a header's name, like x-user-id, and {given:?} is none"))
-}
-
-/// For whoever has nothing to try yet.
-fn sample() -> Options {
-    eprintln!(
-        "This is a sample. For files of your own: cargo run --example simulate -- --rules FILE --log FILE\n\
-         (--help tells more)\n"
-    );
-    Options {
-        rules: format!("{SAMPLE}.toml").into(),
-        store: Place::Memory,
-        recording: Recording::Log {
-            file: format!("{SAMPLE}.log").into(),
-            user_header: None,
-        },
-    }
+    name.map_err(|_| format!("needs a header's name, like x-user-id, and {given:?} is none"))
 }

@@ -2,7 +2,7 @@
 
 use tollgate::{Charges, Decision, ManualClock, MemoryStore, Micros, Operation, Store};
 
-use crate::{arguments::Place, failure::Failure, shared::Shared};
+use crate::{common::place::Place, failure::Failure, shared::Shared};
 
 pub(crate) enum Ledger {
     Memory { store: MemoryStore, clock: ManualClock },

@@ -4,6 +4,14 @@
 //! access log or a trace of your own.
 
 mod arguments;
+#[path = "../common"]
+mod common {
+    pub(crate) mod given;
+    pub(crate) mod place;
+    pub(crate) mod program;
+    pub(crate) mod signals;
+    pub(crate) mod value;
+}
 mod failure;
 mod input;
 mod ledger;
@@ -13,44 +21,42 @@ mod pace;
 mod peer;
 mod report;
 mod shared;
-mod signals;
 mod trace;
 
-use std::{
-    env,
-    io::{Write, stdout},
-    process::ExitCode,
-};
+use std::{env, process::ExitCode};
 
 use arguments::{HELP, Job, Options, Recording};
+use common::program;
 use failure::Failure;
 use input::Input;
 use ledger::Ledger;
 use pace::Pace;
 use tollgate::RuleSet;
 
-/// The run could not be finished.
-const FAILED: u8 = 1;
-/// Nothing was tried.
-const MISUSED: u8 = 2;
+/// For whoever has nothing to try yet.
+const NOTICE: &str = "\
+This is a sample. For files of your own: cargo run --example simulate -- --rules FILE --log FILE
+(--help tells more)
+";
 
 fn main() -> ExitCode {
-    let outcome = match Job::read(env::args_os().skip(1)) {
-        Ok(Job::Help) => stdout().write_all(HELP.as_bytes()).map_err(Failure::of_writing),
-        Ok(Job::Simulate(options)) => simulate(&options),
-        Err(wrong) => {
-            eprintln!("{wrong}\n`cargo run --example simulate -- --help` tells more");
-            return MISUSED.into();
+    match Job::read(env::args_os().skip(1)) {
+        Ok(Job::Help) => program::help(HELP),
+        Ok(Job::Simulate(options)) => ended(simulate(&options)),
+        Ok(Job::Sample) => {
+            eprintln!("{NOTICE}");
+            ended(simulate(&Options::sample()))
         }
-    };
-    match outcome {
-        // Whoever reads the answers has had enough of them.
-        Ok(()) | Err(Failure::Unheard) => ExitCode::SUCCESS,
-        Err(Failure::Because(reason)) => {
-            eprintln!("{reason}");
-            FAILED.into()
-        }
+        Err(wrong) => program::misused("simulate", &wrong),
     }
+}
+
+fn ended(outcome: Result<(), Failure>) -> ExitCode {
+    program::ended(match outcome {
+        // Whoever reads the answers has had enough of them.
+        Ok(()) | Err(Failure::Unheard) => Ok(()),
+        Err(Failure::Because(reason)) => Err(reason),
+    })
 }
 
 fn simulate(options: &Options) -> Result<(), Failure> {

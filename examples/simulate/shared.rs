@@ -14,7 +14,7 @@ use tollgate::{
     redis::{AsyncConnectionConfig, Client, RedisError, cmd},
 };
 
-use crate::{failure::Failure, signals::Signals};
+use crate::{common::signals::Signals, failure::Failure};
 
 /// Nobody waits for an answer, so a slow Redis is no reason to fail.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,9 +1,11 @@
 //! What the command line asks for.
 
 use std::{
-    str::FromStr,
+    ffi::OsString,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
+
+use crate::common::given::{Given, Known};
 
 pub(crate) const HELP: &str = "\
 Four server processes share one Redis, which fails in another way every few seconds. Meanwhile they are asked 400 times
@@ -19,6 +21,8 @@ It needs redis-server 7 or later on the PATH (Debian: apt-get install redis-serv
 port of 127.0.0.1, and ends it. It exits with 0 if every promise was kept, with 1 if one was broken, and with 2 if it
 could not be run.
 ";
+
+const OPTIONS: [Known; 2] = [("--minutes", "a number"), ("--seed", "a whole number")];
 
 /// What is kept of a run takes memory, so there is an end to it.
 const LONGEST: f64 = 60.0;
@@ -39,38 +43,40 @@ pub(crate) struct Options {
 }
 
 impl Job {
-    pub(crate) fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let (mut minutes, mut seed) = (5.0, None);
-        while let Some(argument) = arguments.next() {
-            match &*argument {
-                "--help" | "-h" => return Ok(Self::Help),
-                "--serve" => {
-                    let port = value("--serve", "a port", arguments.next())?;
-                    let redis = value("--serve", "an address", arguments.next())?;
-                    return Ok(Self::Serve { port, redis });
-                }
-                "--minutes" => minutes = value("--minutes", "a number", arguments.next())?,
-                "--seed" => seed = Some(value("--seed", "a whole number", arguments.next())?),
-                unknown => return Err(format!("there is no option {unknown}")),
-            }
+    pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let mut arguments = arguments.peekable();
+        if arguments.next_if(|first| first == "--serve").is_some() {
+            return Self::serve(arguments).ok_or_else(|| "--serve needs a port and an address".into());
         }
-        if !(minutes > 0.0 && minutes <= LONGEST) {
-            return Err(format!(
-                "--minutes {minutes}: it must be more than 0 and at most {LONGEST}"
-            ));
-        }
+        let Some(mut given) = Given::read(arguments, &OPTIONS)? else {
+            return Ok(Self::Help);
+        };
         Ok(Self::Soak(Options {
-            length: Duration::from_secs_f64(60.0 * minutes),
-            seed: seed.unwrap_or_else(by_the_clock),
+            length: given.value("--minutes", minutes)?.unwrap_or(Duration::from_secs(300)),
+            seed: given.value("--seed", seed)?.unwrap_or_else(by_the_clock),
         }))
+    }
+
+    fn serve(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let port = arguments.next()?.to_str()?.parse().ok()?;
+        let redis = arguments.next()?.into_string().ok()?;
+        Some(Self::Serve { port, redis })
     }
 }
 
-fn value<T: FromStr>(option: &str, needed: &str, given: Option<String>) -> Result<T, String> {
-    let given = given.ok_or_else(|| format!("{option} needs {needed}"))?;
+fn minutes(given: &str) -> Result<Duration, String> {
+    match given.parse::<f64>() {
+        Ok(minutes) if minutes > 0.0 && minutes <= LONGEST => Ok(Duration::from_secs_f64(60.0 * minutes)),
+        _ => Err(format!(
+            "needs a number, more than 0 and at most {LONGEST}, and {given:?} is none"
+        )),
+    }
+}
+
+fn seed(given: &str) -> Result<u64, String> {
     given
         .parse()
-        .map_err(|_| format!("{option} needs {needed}, and {given:?} is none"))
+        .map_err(|_| format!("needs a whole number, and {given:?} is none"))
 }
 
 /// Small, so that it is easily typed again.

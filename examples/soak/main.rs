@@ -6,6 +6,12 @@
 
 mod answer;
 mod arguments;
+#[path = "../common"]
+mod common {
+    pub(crate) mod given;
+    pub(crate) mod program;
+    pub(crate) mod value;
+}
 mod faults;
 mod fleet;
 mod heartbeat;
@@ -32,28 +38,16 @@ mod timeline;
 use std::{env, process::ExitCode};
 
 use arguments::{HELP, Job};
-
-/// Something was promised and not kept.
-const BROKEN: u8 = 1;
-/// Nothing was tried.
-const CANNOT: u8 = 2;
+use common::program;
 
 fn main() -> ExitCode {
-    let outcome = match Job::read(env::args().skip(1)) {
-        Ok(Job::Help) => {
-            print!("{HELP}");
-            Ok(true)
-        }
-        Ok(Job::Serve { port, redis }) => serve::serve(port, &redis).map(|()| true),
-        Ok(Job::Soak(options)) => needs::check().map(|()| run::soak(&options)).map_err(Into::into),
-        Err(wrong) => Err(format!("{wrong}\n\n{HELP}").into()),
-    };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => BROKEN.into(),
-        Err(error) => {
-            eprintln!("{error}");
-            CANNOT.into()
-        }
+    match Job::read(env::args_os().skip(1)) {
+        Ok(Job::Help) => program::help(HELP),
+        Ok(Job::Serve { port, redis }) => program::ended(serve::serve(port, &redis)),
+        Ok(Job::Soak(options)) => match needs::check() {
+            Ok(()) => program::ended(run::soak(&options)),
+            Err(lacking) => program::misused("soak", &lacking),
+        },
+        Err(wrong) => program::misused("soak", &wrong),
     }
 }

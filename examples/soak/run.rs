@@ -29,7 +29,7 @@ const CALM: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 const CLOSED: Duration = Duration::from_secs(5);
 
 /// Breaks things for as long as asked, and tells whether every promise was kept.
-pub(crate) fn soak(options: &Options) -> bool {
+pub(crate) fn soak(options: &Options) -> Result<(), &'static str> {
     let Options { length, seed } = options;
     println!(
         "{PROCESSES} processes on one Redis, each asked 100 times a second for {USERS} users; {LIMIT} requests in {WINDOW:?} per \
@@ -58,13 +58,14 @@ pub(crate) fn soak(options: &Options) -> bool {
         files: (files, files_now),
         connections: (connections, stage.rig.connections()),
     };
-    report::tell(&Run {
+    let all_kept = report::tell(&Run {
         records,
         timeline: stage.timeline,
         forgotten: stage.rig.forgotten,
         unwell: stage.unwell,
         left,
-    })
+    });
+    all_kept.then_some(()).ok_or("a promise was broken")
 }
 
 /// Everybody who takes part, and what has been noted.

@@ -16,6 +16,7 @@ fn examples() -> Vec<(String, String)> {
     let entries = entries.map(|entry| entry.unwrap().path());
     let examples = entries.filter_map(|path| {
         let main = match path.is_dir() {
+            true if path.ends_with("common") => return None,
             true => path.join("main.rs"),
             false if path.extension().is_some_and(|extension| extension == "rs") => path.clone(),
             false => return None,

@@ -111,6 +111,7 @@ fn plots_says_what_is_wrong() {
             "there is no option --into: there are --out and --help",
         ),
         (&["--out"], 2, "--out needs a folder"),
+        (&["--out=x", "--out", "y"], 2, "--out is given twice: give it once"),
         (&["--out", readme.to_str().unwrap()], 1, "README.md: "),
     ] {
         let output = example("plots").args(arguments).output().unwrap();

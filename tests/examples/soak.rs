@@ -31,8 +31,17 @@ fn soak_keeps_what_no_clock_can_break() {
 fn soak_says_what_it_needs() {
     for (arguments, path, words) in [
         (&["--minutes", "soon"][..], None, "--minutes needs a number"),
-        (&["--minutes", "0"], None, "it must be more than 0"),
-        (&["--hours"], None, "there is no option --hours"),
+        (&["--minutes", "0"], None, "needs a number, more than 0 and at most 60"),
+        (
+            &["--hours"],
+            None,
+            "there is no option --hours: there are --minutes, --seed and --help",
+        ),
+        (
+            &["--seed=1", "--seed", "2"],
+            None,
+            "--seed is given twice: give it once",
+        ),
         (&[], Some("/nowhere"), "install redis-server 7 or later"),
     ] {
         let mut soak = example("soak");

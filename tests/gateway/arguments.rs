@@ -51,8 +51,9 @@ fn help_tells_of_every_option() {
 }
 
 /// What is said, and what is answered.
-const WRONG: [(&[&str], &str); 26] = [
+const WRONG: [(&[&str], &str); 27] = [
     (&["--rules"], "--rules needs a file"),
+    (&["--no-limits=false"], "--no-limits takes no value"),
     (
         &["--listen", "--no-limits"],
         "--listen needs an address, like 127.0.0.1:8080, or a port",

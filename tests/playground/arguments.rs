@@ -50,6 +50,10 @@ fn what_is_wrong_is_said_with_what_to_do() {
         ),
         (&["--store"], "--store needs memory or redis://HOST:PORT"),
         (
+            &["--listen=0", "--listen", "1"],
+            "--listen is given twice: give it once",
+        ),
+        (
             &["--store", "disk"],
             "--store needs memory or redis://HOST:PORT, and \"disk\" is neither",
         ),

@@ -1,11 +1,10 @@
 //! The command line.
 
-mod address;
-mod given;
+mod job;
 mod options;
 mod value;
 
 pub(crate) use self::{
-    given::{HELP, Job},
+    job::{HELP, Job},
     options::{OnStoreFailure, Options, Place},
 };

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tollgate::{ManualClock, MemoryStore, RedisStore, Store};
 
 use crate::{
-    arguments::Place,
+    common::place::Place,
     scene::{Command, Frame, Opening, Scene, Settings},
 };
 

@@ -38,7 +38,7 @@ fn wrong_options_are_named() {
             "--trace and --log are both given: give one of them",
         ),
         (
-            &["--rules", "x", "--rules", "y", "--log", "x"],
+            &["--rules=x", "--rules", "y", "--log", "x"],
             "--rules is given twice: give it once",
         ),
         (
@@ -47,7 +47,7 @@ fn wrong_options_are_named() {
         ),
         (
             &["--rules", "x", "--log", "x", "--store", "http://u:secret@127.0.0.1"],
-            "--store: url = ",
+            "--store cannot be used: url = ",
         ),
         (
             &["--rules", "x", "--trace", "x", "--user-header", "x-user"],

@@ -1,7 +1,17 @@
-//! What the gateway itself answers, where there is nothing to pass on.
+//! Answers: the service's, and what the gateway itself says where there is nothing to pass on.
+
+use std::convert::Infallible;
 
 use axum::body::Body;
 use http::{HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
+
+pub(crate) type Answer = Response<Body>;
+/// There is an answer to every failure.
+pub(crate) type Never = Infallible;
+
+/// In the extensions of an answer that the service gave.
+#[derive(Clone, Copy)]
+pub(crate) struct Passed;
 
 /// Why a request was not passed on, or what it was passed to did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +61,9 @@ impl Failing {
     }
 
     /// The answer. It knows what it is about, for whoever counts answers.
-    pub(crate) fn answer(self) -> Response<Body> {
+    pub(crate) fn answer(self) -> Answer {
         let (error, message) = (self.name(), self.message());
-        let mut response = Response::new(format!(r#"{{"error":"{error}","message":"{message}"}}"#).into());
+        let mut response = Answer::new(format!(r#"{{"error":"{error}","message":"{message}"}}"#).into());
         *response.status_mut() = self.status();
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);

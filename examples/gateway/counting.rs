@@ -6,9 +6,12 @@ use tollgate::{Decision, Fallback, Health, MemoryStore, Operation, RateLimitLaye
 use tower::{Layer, Service, util::BoxCloneSyncService};
 
 use crate::{
+    answer::{Answer, Never},
     arguments::{OnStoreFailure, Place},
-    stack::{Answer, Boxed, Never},
 };
+
+/// A service, whatever is around it.
+pub(crate) type Boxed = BoxCloneSyncService<Request<Incoming>, Answer, Never>;
 
 #[derive(Clone)]
 pub(crate) enum Counting {

@@ -1,18 +1,19 @@
 //! A request's way through the gateway: made plain, counted by the limits, passed on.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
-use axum::body::Body;
-use http::{Request, Response};
+use http::Request;
 use hyper::body::Incoming;
 use tollgate::RuleSet;
 use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
 
-use crate::{counting::Counting, measures::Measures, plain::tidy, upstream::Proxy};
-
-pub(crate) type Answer = Response<Body>;
-pub(crate) type Never = Infallible;
-pub(crate) type Boxed = BoxCloneSyncService<Request<Incoming>, Answer, Never>;
+use crate::{
+    answer::{Answer, Never},
+    counting::{Boxed, Counting},
+    measures::Measures,
+    plain::tidy,
+    upstream::Proxy,
+};
 
 /// The gateway as a service. Without limits, it only passes on.
 #[derive(Clone)]

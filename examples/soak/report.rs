@@ -7,7 +7,7 @@ use crate::{
     faults::Fault,
     latencies::Latencies,
     load::Record,
-    promises::Run,
+    promises::{Run, promises},
     timeline::Phase,
 };
 
@@ -33,7 +33,7 @@ pub(crate) fn tell(run: &Run) -> bool {
         row(run, phase);
     }
     println!("(>120 ms: the deadline and 20 ms. Latencies are the client's, on whatever else the machine does.)\n");
-    let promises = run.promises();
+    let promises = promises(run);
     for promise in &promises {
         println!("{promise}");
     }
@@ -44,8 +44,9 @@ pub(crate) fn tell(run: &Run) -> bool {
 fn phases(run: &Run) -> impl Iterator<Item = Phase> {
     let happened = |fault: &Fault| run.timeline.episodes.iter().any(|episode| episode.fault == *fault);
     let faults = Fault::ALL.into_iter().filter(happened).map(Phase::Broken);
-    let others = [Phase::Calm, Phase::Mended, Phase::Stalled];
-    others.into_iter().chain(faults)
+    let others = [Phase::Calm, Phase::Mended, Phase::Stalled].into_iter();
+    let others = others.filter(|phase| run.records.iter().any(|record| run.phase(record) == *phase));
+    others.chain(faults)
 }
 
 fn row(run: &Run, phase: Phase) {

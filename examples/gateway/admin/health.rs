@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use serde_json::json;
 
-use super::{Admin, answer::Shown};
+use super::{answer::Shown, state::Admin};
 
 pub(super) async fn show(State(admin): State<Admin>) -> impl IntoResponse {
     let health = admin.counting.health();

@@ -9,8 +9,8 @@ use serde_json::json;
 use tollgate::{Charge, Decision, Key, Limit, Operation};
 
 use super::{
-    Admin,
     answer::{Refusal, Shown},
+    state::Admin,
 };
 
 /// Whose limit: the limit's name, and the identity as stored keys have it.

@@ -4,8 +4,8 @@ use axum::{extract::State, http::StatusCode};
 use serde_json::Value;
 
 use super::{
-    Admin,
     answer::{Refusal, Shown},
+    state::Admin,
 };
 
 pub(super) async fn show(State(admin): State<Admin>) -> Result<Shown, Refusal> {

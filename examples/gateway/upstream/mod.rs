@@ -8,4 +8,4 @@ mod proxy;
 mod tunnel;
 mod upload;
 
-pub(crate) use self::proxy::{Passed, Proxy};
+pub(crate) use self::proxy::Proxy;

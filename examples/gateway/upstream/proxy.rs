@@ -26,7 +26,7 @@ use super::{
     upload::{Party, Upload, Wait},
 };
 use crate::{
-    answer::Failing,
+    answer::{Answer, Failing, Passed},
     bounds::{MOST_OF_A_HEAD, Timeouts},
     forwarding,
     guest::Unread,
@@ -50,10 +50,6 @@ pub(crate) struct Proxy {
     failures: Seldom,
 }
 
-/// In the extensions of a response that the service gave.
-#[derive(Clone, Copy)]
-pub(crate) struct Passed;
-
 impl Proxy {
     pub(crate) fn new(to: Authority, timeouts: Timeouts, rules: RuleSet, measures: Measures) -> Self {
         let mut client = Client::builder(TokioExecutor::new());
@@ -72,7 +68,7 @@ impl Proxy {
     }
 
     /// The service's answer, or the gateway's in place of it.
-    pub(crate) async fn pass(&self, request: Request<Incoming>) -> Response<Body> {
+    pub(crate) async fn pass(&self, request: Request<Incoming>) -> Answer {
         let passed = self.ask(request).await;
         if let Err(failing @ (Failing::BadUpstream | Failing::UpstreamTooSlow)) = passed {
             self.failures.tell(|failures| {
@@ -82,7 +78,7 @@ impl Proxy {
         passed.unwrap_or_else(Failing::answer)
     }
 
-    async fn ask(&self, mut request: Request<Incoming>) -> Result<Response<Body>, Failing> {
+    async fn ask(&self, mut request: Request<Incoming>) -> Result<Answer, Failing> {
         if request.headers().get_all(VIA).iter().any(|via| self.is_in(via)) {
             return Err(Failing::Loop);
         }
@@ -123,12 +119,7 @@ impl Proxy {
         }
     }
 
-    fn receive(
-        &self,
-        wish: Option<Wish>,
-        mut response: Response<Incoming>,
-        wait: Wait,
-    ) -> Result<Response<Body>, Failing> {
+    fn receive(&self, wish: Option<Wish>, mut response: Response<Incoming>, wait: Wait) -> Result<Answer, Failing> {
         if forwarding::is_encoded_for_transfer(response.headers()) {
             return Err(Failing::BadUpstream);
         }

@@ -1,6 +1,6 @@
 //! How often the sliding counter decides otherwise than the exact log: by its sub-windows, and by the limit.
 
-use super::Figure;
+use super::figure::Figure;
 use crate::{
     accuracy::{Role, Tally, Trial, measure},
     share::{Share, grouped},

@@ -2,7 +2,7 @@
 
 use tollgate::{Algorithm, FixedWindow, LeakyBucket, Micros, Quota, Rule, SlidingCounter, SlidingLog, TokenBucket};
 
-use super::Figure;
+use super::figure::Figure;
 use crate::{
     attack::{self, attacks},
     replay::{most_in_any, replay},

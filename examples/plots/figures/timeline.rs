@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate::{Algorithm, FixedWindow, LeakyBucket, Micros, Quota, Rule, SlidingCounter, SlidingLog, TokenBucket};
 
-use super::Figure;
+use super::figure::Figure;
 use crate::{
     replay::{Seen, most_in_any, replay},
     svg::{Page, Point},

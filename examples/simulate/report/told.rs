@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{
-    ByLimit, MINUTE, Report,
     count::Count,
     date,
+    report::{ByLimit, MINUTE, Report},
     table::{ADMITTED, REFUSED, REQUESTS, table},
 };
 use crate::{
@@ -49,8 +49,8 @@ impl Report {
         ];
         let lacking = self.keyless.iter();
         rows.extend(lacking.map(|(lacks, count)| ("without a key", *count, lacks.clone())));
-        let spared = "of the admitted: only a shadow refuses them".into();
-        rows.push(("shadow refusals", self.spared, spared));
+        let shadows = "of the admitted: only a shadow refuses them".into();
+        rows.push(("shadow refusals", self.shadow_refusals, shadows));
         let held = format!("of the admitted: they wait in a queue, for {wait:?} at the most");
         rows.push(("held back", self.held, held));
         let first = self

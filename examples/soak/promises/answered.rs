@@ -1,6 +1,6 @@
 //! Everybody is answered.
 
-use super::{Promise, Run};
+use super::{promise::Promise, run::Run};
 use crate::load::PATIENCE;
 
 pub(super) fn promise(run: &Run) -> Promise {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Promise, Run};
+use super::{promise::Promise, run::Run};
 use crate::{
     answer::{Answer, By},
     limits::DEADLINE,

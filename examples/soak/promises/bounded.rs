@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use tollgate::Micros;
 
-use super::{Promise, Run};
+use super::{promise::Promise, run::Run};
 use crate::{
     answer::By,
     limits::{LIMIT, Mode, WINDOW},

@@ -1,20 +1,13 @@
 //! Nothing is left behind.
 
-use super::{Promise, Run};
+use super::{
+    promise::Promise,
+    run::{Left, Run},
+};
 use crate::limits::PROCESSES;
 
-/// What was found after the run, and before it.
-pub(crate) struct Left {
-    /// How many keys there were while the load went on, and those that would stay for good.
-    pub(crate) keys: (usize, Vec<String>),
-    /// What each process had open, after the warm-up and at the end.
-    pub(crate) files: (Vec<usize>, Vec<usize>),
-    /// How many connections the processes had to Redis, after the warm-up and at the end.
-    pub(crate) connections: (usize, usize),
-}
-
 /// As many as a store has unless told otherwise.
-const EACH: usize = 2;
+const CONNECTIONS_EACH: usize = 2;
 
 pub(super) fn promise(run: &Run) -> Promise {
     let Left {
@@ -29,7 +22,7 @@ pub(super) fn promise(run: &Run) -> Promise {
         }
     }
     // One is the pulse's, which asks for nothing but an answer.
-    let most = EACH * PROCESSES + 1;
+    let most = CONNECTIONS_EACH * PROCESSES + 1;
     if *connections_now > most {
         broken.push(format!("the processes have {connections_now} connections to Redis"));
     }

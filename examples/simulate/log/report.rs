@@ -1,0 +1,34 @@
+//! Reads a log and reports on all of its requests.
+
+use std::io::{Write, stdout};
+
+use http::HeaderName;
+use tollgate::RuleSet;
+
+use super::{line::Line, replay::Replay};
+use crate::{failure::Failure, input::Input, ledger::Ledger, pace::Pace, report::Report};
+
+pub(crate) fn report(
+    rules: &RuleSet,
+    ledger: &Ledger,
+    input: &mut Input,
+    pace: &mut Pace,
+    user_header: Option<&HeaderName>,
+) -> Result<(), Failure> {
+    let mut report = Report::of(&rules.limits());
+    let mut replay = Replay::new(user_header);
+    while let Some(line) = input.next()? {
+        let read = Line::read(line).and_then(|line| replay.request(&line).map(|request| (line.at, request)));
+        match read {
+            Err(reason) => report.unreadable(input.lines(), reason),
+            Ok((at, request)) => match rules.charges(request) {
+                Err(error) => report.keyless(at, &error),
+                Ok(charges) => report.decided(at, &ledger.decide(at, charges)?),
+            },
+        }
+        pace.keep(input);
+    }
+    pace.tell(input);
+    let told = report.told(input.name())?;
+    stdout().write_all(told.as_bytes()).map_err(Failure::of_writing)
+}

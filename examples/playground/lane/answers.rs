@@ -12,10 +12,7 @@ pub(super) struct Answers(HttpAnswers);
 type Answer = Response<String>;
 
 /// The layer's own answers, to requests of this kind.
-trait Own: Respond<Request<()>, Answer, Infallible> {}
-impl<R: Respond<Request<()>, Answer, Infallible>> Own for R {}
-
-fn own(answers: &HttpAnswers) -> &impl Own<Context = bool> {
+fn own(answers: &HttpAnswers) -> &impl Respond<Request<()>, Answer, Infallible, Context = bool> {
     answers
 }
 

@@ -4,6 +4,10 @@ mod answers;
 mod drawing;
 mod passed;
 mod sending;
+mod shown;
 mod words;
 
-pub(crate) use self::sending::{About, Lane, Request, Shown};
+pub(crate) use self::{
+    sending::Lane,
+    shown::{About, Sent, Shown},
+};

@@ -3,8 +3,7 @@
 use std::{collections::VecDeque, convert::Infallible, future::poll_fn, pin::Pin, task::Poll};
 
 use futures_util::FutureExt;
-use http::Response;
-use serde::Serialize;
+use http::{Request, Response};
 use tollgate::{
     Decision, Global, Invalid, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer, Rule, Store, Verdict,
 };
@@ -12,8 +11,9 @@ use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
 
 use super::{
     answers::Answers,
-    drawing::{Drawing, Sight},
+    drawing::Sight,
     passed::Passed,
+    shown::{About, Counts, Said, Sent, Shown},
     words,
 };
 use crate::scene::Settings;
@@ -26,7 +26,7 @@ pub(crate) struct Lane<St> {
     rule: Rule,
     settings: Settings,
     clock: ManualClock,
-    service: BoxCloneSyncService<http::Request<()>, Answer, Infallible>,
+    service: BoxCloneSyncService<Request<()>, Answer, Infallible>,
     /// The same limit on the same store, to look without asking for anything.
     limiter: Limiter<St>,
     /// What a look has told last.
@@ -40,54 +40,6 @@ pub(crate) struct Lane<St> {
     said: Option<Said>,
 }
 
-/// What does not change of a lane.
-#[derive(Debug, Serialize)]
-pub(crate) struct About {
-    name: &'static str,
-    title: &'static str,
-    idea: &'static str,
-}
-
-/// A request that a lane was sent.
-#[derive(Debug, Serialize)]
-pub(crate) struct Request {
-    lane: usize,
-    at: Micros,
-    outcome: &'static str,
-    /// When it passes, if it does.
-    passes: Option<Micros>,
-}
-
-/// How a lane stands.
-#[derive(Debug, Serialize)]
-pub(crate) struct Shown {
-    drawing: Option<Drawing>,
-    #[serde(flatten)]
-    counts: Counts,
-    most_in_span: usize,
-    most_in_window: usize,
-    why: String,
-    #[serde(flatten)]
-    said: Option<Said>,
-}
-
-/// What became of requests. Whoever is queued is admitted, but not yet.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Counts {
-    admitted: u32,
-    queued: u32,
-    refused: u32,
-    /// Let through because the store could not be asked.
-    unchecked: u32,
-}
-
-/// What a request was told, in short and in full.
-#[derive(Debug, Serialize)]
-struct Said {
-    said: String,
-    answer: String,
-}
-
 impl<St: Store> Lane<St> {
     pub(crate) fn new(
         place: usize,
@@ -96,7 +48,7 @@ impl<St: Store> Lane<St> {
         store: &St,
         clock: &ManualClock,
     ) -> Result<Self, Invalid> {
-        let behind = service_fn(async |_: http::Request<()>| Ok::<_, Infallible>(Answer::default()));
+        let behind = service_fn(async |_: Request<()>| Ok::<_, Infallible>(Answer::default()));
         let layer = RateLimitLayer::try_new(rule.name(), rule, Global, store.clone())?.respond_with(Answers::default());
         Ok(Self {
             place,
@@ -121,11 +73,11 @@ impl<St: Store> Lane<St> {
     }
 
     /// Sends a request now, and waits until it is known what becomes of it.
-    pub(crate) async fn send(&mut self) -> Request {
+    pub(crate) async fn send(&mut self) -> Sent {
         let now = self.clock.now();
         let ahead = self.ahead().await;
         let waiting = self.clock.waiting();
-        let mut answering = self.service.call(http::Request::new(()));
+        let mut answering = self.service.call(Request::new(()));
         let answered = poll_fn(|context| match answering.poll_unpin(context) {
             Poll::Ready(Ok(answer)) => Poll::Ready(Some(answer)),
             // It waits for the time, and not for the store.
@@ -137,7 +89,7 @@ impl<St: Store> Lane<St> {
             self.held.push(answering);
             self.admit(now);
             self.tell(words::queued(ahead), String::new());
-            return self.request(now, "queued", Some(now + ahead));
+            return self.sent(now, "queued", Some(now + ahead));
         };
         let decision = answer.extensions().get::<Decision>();
         let (outcome, passes) = match decision.map(|decision| (decision.is_unchecked(), decision.outcome())) {
@@ -157,7 +109,7 @@ impl<St: Store> Lane<St> {
         };
         passes.into_iter().for_each(|at| self.passed.add(at));
         self.tell(words::said(decision), words::answer(&answer));
-        self.request(now, outcome, passes)
+        self.sent(now, outcome, passes)
     }
 
     /// For how long a request would be held: a bucket that leaks has to be empty before its turn comes.
@@ -248,9 +200,9 @@ impl<St: Store> Lane<St> {
         self.said = Some(Said { said, answer });
     }
 
-    fn request(&self, at: Micros, outcome: &'static str, passes: Option<Micros>) -> Request {
+    fn sent(&self, at: Micros, outcome: &'static str, passes: Option<Micros>) -> Sent {
         let lane = self.place;
-        Request {
+        Sent {
             lane,
             at,
             outcome,

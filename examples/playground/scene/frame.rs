@@ -4,7 +4,7 @@ use serde::Serialize;
 use tollgate::Micros;
 
 use super::settings::Settings;
-use crate::lane::{About, Request, Shown};
+use crate::lane::{About, Sent, Shown};
 
 /// What does not change while a scene is played. Times are in microseconds, here and in frames.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     /// One each, in the order of the opening.
     pub(crate) lanes: Vec<Shown>,
     /// What has come since the last frame.
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<Sent>,
     /// Why the store could not be asked, if it could not.
     pub(crate) trouble: Option<String>,
 }

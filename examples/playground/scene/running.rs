@@ -17,7 +17,7 @@ use super::{
     settings::Settings,
     traffic::Traffic,
 };
-use crate::lane::{Lane, Request};
+use crate::lane::{Lane, Sent};
 
 /// Thirty frames a second are as good as more, to the eye.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(33);
@@ -38,7 +38,7 @@ pub(crate) struct Scene<St> {
     traffic: Traffic,
     full: bool,
     /// What has come since the last frame.
-    requests: Vec<Request>,
+    requests: Vec<Sent>,
 }
 
 impl<St: Store> Scene<St> {

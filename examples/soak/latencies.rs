@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use crate::limits::DEADLINE;
 
 /// Who took longer than this waited for more than Redis.
-const LATE: Duration = DEADLINE.saturating_add(Duration::from_millis(20));
+pub(crate) const LATE: Duration = DEADLINE.saturating_add(Duration::from_millis(20));
 
 pub(crate) struct Latencies(Vec<Duration>);
 
@@ -26,7 +26,7 @@ impl Latencies {
         self.0.get(rank.saturating_sub(1)).copied().unwrap_or_default()
     }
 
-    /// How many of a hundred took longer than the deadline and 20 ms.
+    /// How many of a hundred were late.
     fn late(&self) -> f64 {
         let in_time = self.0.partition_point(|latency| *latency <= LATE);
         100.0 * (self.0.len() - in_time) as f64 / self.0.len().max(1) as f64

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// How far away a Redis is that is slow: farther than the deadline.
+/// How far away a Redis is that is slow, as the fault's name says: farther than the deadline.
 const FAR: Duration = Duration::from_millis(200);
 
 /// How often to do what is over as soon as it is done.

@@ -13,7 +13,7 @@ use crate::{
     fleet::Fleet,
     heartbeat::Heartbeat,
     limits::{DEADLINE, LIMIT, PROCESSES, USERS, WINDOW},
-    load::Load,
+    load::{Load, PACE},
     promises::{Left, Run},
     random::Random,
     report,
@@ -31,8 +31,9 @@ const CLOSED: Duration = Duration::from_secs(5);
 /// Breaks things for as long as asked, and tells whether every promise was kept.
 pub(crate) fn soak(options: &Options) -> Result<(), &'static str> {
     let Options { length, seed } = options;
+    let rate = 1000 / PACE.as_millis();
     println!(
-        "{PROCESSES} processes on one Redis, each asked 100 times a second for {USERS} users; {LIMIT} requests in {WINDOW:?} per \
+        "{PROCESSES} processes on one Redis, each asked {rate} times a second for {USERS} users; {LIMIT} requests in {WINDOW:?} per \
          user and layer; deadline {DEADLINE:?}; faults for {length:?}; --seed {seed}\n"
     );
     let mut stage = Stage::set();
@@ -73,8 +74,8 @@ struct Stage {
     runtime: Runtime,
     fleet: Fleet,
     rig: Rig,
-    heartbeat: Heartbeat,
-    pulse: Heartbeat,
+    of_machine: Heartbeat,
+    of_redis: Heartbeat,
     timeline: Timeline,
     /// When a process did not know its Redis to be up though all was calm, and what it said.
     unwell: Vec<(Instant, String)>,
@@ -87,8 +88,8 @@ impl Stage {
         Self {
             runtime: runtime.expect("a runtime"),
             fleet: Fleet::start(&rig.url()),
-            heartbeat: Heartbeat::start(|| {}),
-            pulse: Heartbeat::start(rig.pulse()),
+            of_machine: Heartbeat::start(|| {}),
+            of_redis: Heartbeat::start(rig.pulse()),
             rig,
             timeline: Timeline::default(),
             unwell: Vec::new(),
@@ -143,10 +144,10 @@ impl Stage {
 
     /// That Redis does not answer while it is broken says nothing of the machine.
     fn note_stalls(&mut self, calm: Instant) {
-        let pulse = self.pulse.take().into_iter().filter(|stall| stall.from > calm);
-        let heartbeats = self.heartbeat.take().into_iter();
-        let theirs = self.fleet.stalls(self.runtime.handle());
-        self.timeline.stalls.extend(heartbeats.chain(theirs).chain(pulse));
+        let of_redis = self.of_redis.take().into_iter().filter(|stall| stall.from > calm);
+        let of_machine = self.of_machine.take().into_iter();
+        let of_fleet = self.fleet.stalls(self.runtime.handle());
+        self.timeline.stalls.extend(of_machine.chain(of_fleet).chain(of_redis));
     }
 }
 

@@ -17,6 +17,7 @@ mod common {
     pub(crate) mod listening;
     pub(crate) mod program;
     pub(crate) mod signals;
+    pub(crate) mod unique;
     pub(crate) mod value;
 }
 mod counting;

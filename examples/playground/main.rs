@@ -11,11 +11,13 @@ mod arguments;
 #[path = "../common"]
 mod common {
     pub(crate) mod address;
+    pub(crate) mod busiest;
     pub(crate) mod given;
     pub(crate) mod listening;
     pub(crate) mod place;
     pub(crate) mod program;
     pub(crate) mod signals;
+    pub(crate) mod unique;
     pub(crate) mod value;
 }
 mod lane;

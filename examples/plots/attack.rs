@@ -4,7 +4,7 @@ use tollgate::{Micros, Rule};
 
 use crate::{
     replay::{Seen, most_in_any, replay},
-    traffic::numbers,
+    traffic::limit_and_window,
 };
 
 /// A window is tried at so many places. Every sub-window that is drawn begins at one of them.
@@ -19,7 +19,7 @@ pub(crate) struct Attack {
 /// Every pair of bursts at the places of a window and up to two microseconds before them, within two windows of each
 /// other. Two are enough to reach every bound that is proven: the figure has both.
 pub(crate) fn attacks(rule: &Rule) -> impl Iterator<Item = Attack> {
-    let (limit, window) = numbers(rule.quota());
+    let (limit, window) = limit_and_window(rule.quota());
     let instants = move |windows: u64| {
         let places = (1..=windows * PLACES).map(move |place| place * window / PLACES);
         places.flat_map(|place| [place - 2, place - 1, place])
@@ -38,7 +38,7 @@ pub(crate) fn attacks(rule: &Rule) -> impl Iterator<Item = Attack> {
 
 /// The first of those that let the most through in a window.
 pub(crate) fn worst(rule: &Rule) -> (u64, Attack) {
-    let (_, window) = numbers(rule.quota());
+    let (_, window) = limit_and_window(rule.quota());
     let tried = attacks(rule).map(|attack| (most_in_any(window, &attack.seen), attack));
     let worst = tried.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
     worst.expect("there are attacks")

@@ -8,11 +8,14 @@ mod arguments;
 mod attack;
 #[path = "../common"]
 mod common {
+    pub(crate) mod busiest;
     pub(crate) mod given;
+    pub(crate) mod grouped;
     pub(crate) mod program;
+    pub(crate) mod random;
 }
 mod figures;
-mod random;
+mod heavy_tail;
 mod replay;
 mod share;
 mod svg;

@@ -1,8 +1,8 @@
 //! What a rule makes of requests that arrive at given times: by the crate's own functions, and no store.
 
-use std::collections::VecDeque;
-
 use tollgate::{Algorithm, Micros, Outcome, Rule, State};
+
+use crate::common::busiest::Busiest;
 
 /// What became of a request.
 pub(crate) struct Seen {
@@ -27,14 +27,8 @@ pub(crate) fn replay(rule: &Rule, arrivals: &[Micros]) -> Vec<Seen> {
 
 /// The most that left in any span of this length, wherever it begins. Two that are exactly as far apart are not both in it.
 pub(crate) fn most_in_any(span: Micros, seen: &[Seen]) -> u64 {
-    let mut inside: VecDeque<Micros> = VecDeque::new();
-    let mut most = 0;
-    for at in seen.iter().filter_map(|seen| seen.leaves) {
-        inside.push_back(at);
-        while inside.front().is_some_and(|&oldest| oldest + span <= at) {
-            inside.pop_front();
-        }
-        most = most.max(inside.len());
-    }
-    most as u64
+    let mut busiest = Busiest::new(span);
+    let leave = seen.iter().filter_map(|seen| seen.leaves);
+    leave.for_each(|at| busiest.add(at));
+    busiest.most() as u64
 }

@@ -27,11 +27,3 @@ impl fmt::Display for Share {
         write!(f, "{}.{:0digits$}%", rounded / one, rounded % one)
     }
 }
-
-/// A count with a comma after every three digits.
-pub(crate) fn grouped(count: u64) -> String {
-    match count {
-        0..1000 => count.to_string(),
-        _ => format!("{},{:03}", grouped(count / 1000), count % 1000),
-    }
-}

@@ -3,7 +3,7 @@
 
 use tollgate::Micros;
 
-use crate::random::Random;
+use crate::common::random::Random;
 
 const SECOND: Micros = 1_000_000;
 

@@ -43,7 +43,7 @@ pub(crate) const ALL: [Traffic; 5] = [
 ];
 
 /// The quota's two numbers, as arithmetic needs them.
-pub(crate) fn numbers(quota: Quota) -> (u64, Micros) {
+pub(crate) fn limit_and_window(quota: Quota) -> (u64, Micros) {
     (quota.limit().into(), quota.window().as_micros() as Micros)
 }
 
@@ -53,12 +53,12 @@ fn evenly(count: u64, from: Micros, until: Micros) -> impl Iterator<Item = Micro
 }
 
 fn steady(quota: Quota) -> Vec<Micros> {
-    let (limit, window) = numbers(quota);
+    let (limit, window) = limit_and_window(quota);
     evenly(WINDOWS * limit * 3 / 2, 0, WINDOWS * window).collect()
 }
 
 fn burst(quota: Quota) -> Vec<Micros> {
-    let (limit, window) = numbers(quota);
+    let (limit, window) = limit_and_window(quota);
     let trickle = evenly(WINDOWS * limit / 2, 0, WINDOWS * window);
     let burst = evenly(limit * 5 / 2, window * 12 / 10, window * 14 / 10);
     let mut arrivals: Vec<_> = trickle.chain(burst).collect();
@@ -67,14 +67,14 @@ fn burst(quota: Quota) -> Vec<Micros> {
 }
 
 fn boundary(quota: Quota) -> Vec<Micros> {
-    let (limit, window) = numbers(quota);
+    let (limit, window) = limit_and_window(quota);
     let around = |middle| evenly(2 * limit, middle - window / 10, middle + window / 10);
     around(window).chain(around(window * 5 / 2)).collect()
 }
 
 /// The rate grows by one limit a window, so that `limit x t^2 / 2` requests have come after `t` windows.
 fn ramp(quota: Quota) -> Vec<Micros> {
-    let (limit, window) = numbers(quota);
+    let (limit, window) = limit_and_window(quota);
     let all = limit * WINDOWS * WINDOWS / 2;
     (0..all)
         .map(|request| (2 * request * window * window / limit).isqrt())
@@ -82,7 +82,7 @@ fn ramp(quota: Quota) -> Vec<Micros> {
 }
 
 fn on_off(quota: Quota) -> Vec<Micros> {
-    let (limit, window) = numbers(quota);
+    let (limit, window) = limit_and_window(quota);
     let on = |start| evenly(limit * 3 / 2, start, start + window / 2);
     (0..WINDOWS)
         .flat_map(|number| on(number * window + window / 4))

@@ -4,12 +4,15 @@
 //! access log or a trace of your own.
 
 mod arguments;
+mod calendar;
 #[path = "../common"]
 mod common {
     pub(crate) mod given;
+    pub(crate) mod grouped;
     pub(crate) mod place;
     pub(crate) mod program;
     pub(crate) mod signals;
+    pub(crate) mod unique;
     pub(crate) mod value;
 }
 mod failure;
@@ -17,8 +20,8 @@ mod input;
 mod ledger;
 mod log;
 mod numbers;
-mod pace;
 mod peer;
+mod progress;
 mod report;
 mod shared;
 mod trace;
@@ -30,7 +33,7 @@ use common::program;
 use failure::Failure;
 use input::Input;
 use ledger::Ledger;
-use pace::Pace;
+use progress::Progress;
 use tollgate::RuleSet;
 
 /// For whoever has nothing to try yet.
@@ -65,12 +68,12 @@ fn simulate(options: &Options) -> Result<(), Failure> {
     let ledger = Ledger::open(&options.store)?;
     match &options.recording {
         Recording::Trace(_) => {
-            let mut pace = Pace::of_answers(&input);
-            trace::answer(&rules, &ledger, &mut input, &mut pace)
+            let mut progress = Progress::of_answers(&input);
+            trace::answer(&rules, &ledger, &mut input, &mut progress)
         }
         Recording::Log { user_header, .. } => {
-            let mut pace = Pace::of_a_report(&input);
-            log::report(&rules, &ledger, &mut input, &mut pace, user_header.as_ref())
+            let mut progress = Progress::of_a_report(&input);
+            log::report(&rules, &ledger, &mut input, &mut progress, user_header.as_ref())
         }
     }
 }

@@ -1,17 +1,6 @@
 //! Numbers as people read them.
 
-/// `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+use crate::common::grouped::grouped;
 
 /// `1 line`, `2 lines`.
 pub(crate) fn lines(number: u64) -> String {

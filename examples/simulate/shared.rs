@@ -1,7 +1,6 @@
 //! A Redis that others use too: all that is written there is under a prefix of its own, and deleted however the run ends.
 
 use std::{
-    hash::{BuildHasher, RandomState},
     process::exit,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
@@ -14,7 +13,10 @@ use tollgate::{
     redis::{AsyncConnectionConfig, Client, RedisError, cmd},
 };
 
-use crate::{common::signals::Signals, failure::Failure};
+use crate::{
+    common::{signals::Signals, unique::unique},
+    failure::Failure,
+};
 
 /// Nobody waits for an answer, so a slow Redis is no reason to fail.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,7 +35,7 @@ struct Open {
 impl Shared {
     pub(crate) fn open(url: &str) -> Result<Self, Failure> {
         let clock = ManualClock::at(0);
-        let prefix = format!("simulate:{:016x}", RandomState::new().hash_one(url));
+        let prefix = format!("simulate:{}", unique());
         let store = RedisStore::builder().url(url).prefix(&prefix).deadline(PATIENCE);
         let open = Open {
             runtime: runtime(),

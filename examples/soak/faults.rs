@@ -1,6 +1,6 @@
 //! The ways in which Redis fails, and in which order.
 
-use crate::random::Random;
+use crate::common::random::Random;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {

@@ -17,8 +17,8 @@ use tokio::{
 
 use crate::{
     answer::Answer,
+    common::random::Random,
     limits::{HEADER, Mode, USERS},
-    random::Random,
 };
 
 /// From one request to the next, at each process.
@@ -89,9 +89,9 @@ async fn ask(process: usize, url: String, mut random: Random, records: Records, 
     while !is_over.load(Ordering::Relaxed) {
         turn.tick().await;
         while unanswered.try_join_next().is_some() {}
-        let mode = Mode::ALL[random.below(Mode::ALL.len())];
+        let mode = Mode::ALL[random.one_of(Mode::ALL.len())];
         // Half of the requests are one user's, who is refused most of the time. The others nearly spend what they have.
-        let user = random.below(2) * random.below(USERS);
+        let user = random.one_of(2) * random.one_of(USERS);
         let (client, records, to) = (client.clone(), Arc::clone(&records), format!("{url}/{}", mode.name()));
         unanswered.spawn(async move {
             let began = Instant::now();

@@ -6,10 +6,12 @@
 
 mod answer;
 mod arguments;
+mod chance;
 #[path = "../common"]
 mod common {
     pub(crate) mod given;
     pub(crate) mod program;
+    pub(crate) mod random;
     pub(crate) mod value;
 }
 mod faults;
@@ -20,7 +22,6 @@ mod limits;
 mod load;
 mod needs;
 mod promises;
-mod random;
 mod report;
 mod rig;
 mod run;

@@ -13,9 +13,9 @@ use tollgate::{
 };
 
 use crate::{
+    common::random::Random,
     faults::Fault,
     limits::{Mode, USERS, key},
-    random::Random,
     support::{
         proxy::{Proxy, Way},
         redis::{RedisServer, ask, keys},
@@ -103,7 +103,7 @@ impl Rig {
                 self.proxy.pass();
             }
             Fault::Cut => {
-                again(lasting, || self.proxy.cut_after(1 + random.below(30)));
+                again(lasting, || self.proxy.cut_after(1 + random.one_of(30)));
                 self.proxy.pass();
             }
             Fault::Silent => {
@@ -158,10 +158,10 @@ impl Rig {
 
     /// Puts what no limit has written under a key of one.
     fn plant(&mut self, redis: &mut Connection, random: &mut Random) {
-        let of = (Mode::ALL[random.below(Mode::ALL.len())], random.below(USERS));
+        let of = (Mode::ALL[random.one_of(Mode::ALL.len())], random.one_of(USERS));
         let key = key(of.0, of.1);
         let before = now();
-        match random.below(3) {
+        match random.one_of(3) {
             0 => ask::<()>(redis, &format!("SET {key} garbage")),
             1 => ask::<()>(redis, &format!("SET {key} 20")),
             // Nothing can be pushed to what is something else, but anything can be replaced.

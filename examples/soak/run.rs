@@ -9,13 +9,13 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     arguments::Options,
+    common::random::Random,
     faults::Deck,
     fleet::Fleet,
     heartbeat::Heartbeat,
     limits::{DEADLINE, LIMIT, PROCESSES, USERS, WINDOW},
     load::{Load, PACE},
     promises::{Left, Run},
-    random::Random,
     report,
     rig::Rig,
     timeline::{Episode, Timeline},

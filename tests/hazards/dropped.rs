@@ -10,9 +10,9 @@ use tokio::task::{JoinSet, yield_now};
 use tollgate::{Charge, Charges, Key, Operation, Store};
 
 use crate::{
-    dice::Dice,
     fixture::{Mode, Node, Seen, charged, is_exact, key_of, limit},
     left::nothing_is_left,
+    random::Random,
     support::{
         leaks::tasks,
         patience::eventually,
@@ -64,7 +64,7 @@ async fn request(node: Node, user: String, tiers: u64) -> bool {
 
 /// Every request leaves after turns of its own, some of them while Redis is held.
 async fn clients_leave(tiers: u64, seed: u64) {
-    let dice = &mut Dice::of(seed);
+    let random = &mut Random::seeded(seed);
     let server = RedisServer::start();
     let redis = &mut server.client();
     let node = Node::new(Mode::Closed, server.store().pool_size(LANES));
@@ -74,22 +74,22 @@ async fn clients_leave(tiers: u64, seed: u64) {
     );
     for round in 0..ROUNDS {
         let user = format!("user{round}");
-        let held = dice.below(2) == 1;
+        let held = random.below(2) == 1;
         if held {
             ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
         }
         let (mut clients, mut begun) = (JoinSet::new(), 0);
         for _ in 0..REQUESTS {
             // One of four stays.
-            let turns = if dice.below(4) == 0 {
+            let turns = if random.below(4) == 0 {
                 u64::MAX
             } else {
-                dice.below(TURNS)
+                random.below(TURNS)
             };
             begun += u64::from(turns > 0);
             clients.spawn(within(turns, request(node.clone(), user.clone(), tiers)));
         }
-        for _ in 0..dice.below(TURNS) {
+        for _ in 0..random.below(TURNS) {
             yield_now().await;
         }
         if held {

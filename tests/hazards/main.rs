@@ -9,7 +9,6 @@ mod clock;
 mod cluster;
 mod cut;
 mod demoted;
-mod dice;
 mod dropped;
 mod exhausted;
 mod fixture;
@@ -24,6 +23,8 @@ mod loading;
 mod log;
 mod logins;
 mod network;
+#[path = "../../examples/common/random.rs"]
+mod random;
 mod runtimes;
 mod scripts;
 mod sentinel;

@@ -17,7 +17,7 @@ use super::{
 type Whose = Path<(String, String)>;
 
 /// For whoever looks for a key by another name than it has.
-const UNUSED: &str = "nothing is used by this identity: is it written as Redis has it, like ip:192.0.2.1 or \
+const HINT: &str = "nothing is used by this identity: is it written as Redis has it, like ip:192.0.2.1 or \
                       x-user-id:alice?";
 
 #[derive(Deserialize)]
@@ -99,7 +99,7 @@ fn shown(state: &Decision, was_unused: bool) -> Shown {
         "by_fallback": state.is_by_fallback(),
     });
     if was_unused {
-        shown["hint"] = UNUSED.into();
+        shown["hint"] = HINT.into();
     }
     Shown(shown)
 }

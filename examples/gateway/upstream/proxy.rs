@@ -1,9 +1,6 @@
 //! Passes a request on to the service, and its answer back.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use std::time::Duration;
 
 use axum::body::Body;
 use http::{
@@ -28,6 +25,7 @@ use super::{
 use crate::{
     answer::{Answer, Failing, Passed},
     bounds::{MOST_OF_A_HEAD, Timeouts},
+    common::unique::unique,
     forwarding,
     guest::Unread,
     measures::Measures,
@@ -36,7 +34,7 @@ use crate::{
 
 /// Shorter than what services are known to keep a connection for that is not used: who reuses one just as it is closed does not
 /// know whether its request has been heard.
-const UNUSED: Duration = Duration::from_secs(4);
+const IDLE: Duration = Duration::from_secs(4);
 
 pub(crate) struct Proxy {
     client: Client<Connector, Body>,
@@ -53,9 +51,9 @@ pub(crate) struct Proxy {
 impl Proxy {
     pub(crate) fn new(to: Authority, timeouts: Timeouts, rules: RuleSet, measures: Measures) -> Self {
         let mut client = Client::builder(TokioExecutor::new());
-        client.pool_timer(TokioTimer::new()).pool_idle_timeout(UNUSED);
+        client.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
         client.http1_max_buf_size(MOST_OF_A_HEAD);
-        let name = format!("1.1 tollgate-{:016x}", RandomState::new().hash_one(()));
+        let name = format!("1.1 tollgate-{}", unique());
         Self {
             client: client.build(Connector::new(timeouts.upstream)),
             to,

@@ -7,10 +7,10 @@ use tollgate::Micros;
 use super::{pace::MILLISECOND, press::Press};
 
 /// An address that is longer is cut by some of those who pass it on.
-const MOST: usize = 100;
+const MOST_PRESSES: usize = 100;
 
 /// A scene that is played again is not watched for longer than this.
-const END: Micros = 3_600_000_000;
+const LONGEST: Micros = 3_600_000_000;
 
 /// Presses by their times, as `0-burst_3200-edge`: milliseconds of the scene's time, and parts of one where it was stopped there.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Play(Vec<(Micros, Press)>);
 impl Play {
     /// Adds what is pressed for now, unless there is too much already. What goes on can always be ended.
     pub(crate) fn add(&mut self, now: Micros, press: Press) -> bool {
-        let fits = press == Press::Stop || (self.0.len() + 1 < MOST && now <= END);
+        let fits = press == Press::Stop || (self.0.len() + 1 < MOST_PRESSES && now <= LONGEST);
         if fits {
             self.0.push((now, press));
         }
@@ -42,9 +42,11 @@ impl FromStr for Play {
         });
         let presses: Option<Vec<_>> = presses.collect();
         match presses {
-            Some(presses) if presses.len() <= MOST && presses.is_sorted_by_key(|(at, _)| *at) => Ok(Self(presses)),
+            Some(presses) if presses.len() <= MOST_PRESSES && presses.is_sorted_by_key(|(at, _)| *at) => {
+                Ok(Self(presses))
+            }
             _ => Err(format!(
-                "must be up to {MOST} presses in order, like 0-burst_3200-edge: milliseconds, then one, \
+                "must be up to {MOST_PRESSES} presses in order, like 0-burst_3200-edge: milliseconds, then one, \
                  burst, stream, stop or edge"
             )),
         }
@@ -80,5 +82,5 @@ pub(super) fn moment(given: &str) -> Option<Micros> {
     let millis: Micros = millis.parse().ok()?;
     let rest = format!("{rest:0<3}");
     let rest: Micros = rest.parse().ok().filter(|_| rest.len() == 3)?;
-    Some(millis.saturating_mul(MILLISECOND).saturating_add(rest).min(END))
+    Some(millis.saturating_mul(MILLISECOND).saturating_add(rest).min(LONGEST))
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -11,12 +10,12 @@ use tokio::sync::{mpsc, watch};
 use tollgate::{ManualClock, MemoryStore, RedisStore, Store};
 
 use crate::{
-    common::place::Place,
+    common::{place::Place, unique::unique},
     scene::{Command, Frame, Opening, Scene, Settings},
 };
 
 /// A room full of people, and no more than a machine can draw for.
-const MOST: usize = 64;
+const MOST_SCENES: usize = 64;
 
 /// Frames that a page may be behind. A scene waits for it then.
 const BEHIND: usize = 4;
@@ -42,7 +41,7 @@ impl Scenes {
 
     /// Plays a scene for as long as the frames are received, or says why it cannot.
     pub(crate) fn play(&self, settings: Settings) -> Result<(Opening, mpsc::Receiver<Frame>), String> {
-        let id = format!("{:016x}", RandomState::new().hash_one(settings.limit));
+        let id = unique();
         let clock = ManualClock::at(0);
         match &self.place {
             Place::Memory => {
@@ -73,9 +72,9 @@ impl Scenes {
         let (told, commands) = mpsc::channel(BEHIND);
         let (frames, shown) = mpsc::channel(BEHIND);
         let mut playing = self.playing();
-        if playing.len() >= MOST {
+        if playing.len() >= MOST_SCENES {
             return Err(format!(
-                "{MOST} pages are open already: close one, and load this one again"
+                "{MOST_SCENES} pages are open already: close one, and load this one again"
             ));
         }
         playing.insert(id.clone(), told);

@@ -3,7 +3,8 @@
 use super::figure::Figure;
 use crate::{
     accuracy::{Role, Tally, Trial, measure},
-    share::{Share, grouped},
+    common::grouped::grouped,
+    share::Share,
     svg::Page,
     trace::CLIENTS,
 };

@@ -8,7 +8,7 @@ use crate::{
     replay::{most_in_any, replay},
     share::Share,
     svg::Page,
-    traffic::{self, numbers},
+    traffic::{self, limit_and_window},
 };
 
 const QUOTA: Quota = Quota::per_minute(60);
@@ -59,7 +59,7 @@ pub(super) fn draw() -> Figure {
 }
 
 fn find(name: &'static str, rule: &Rule, sub_windows: u64) -> Found {
-    let (_, window) = numbers(QUOTA);
+    let (_, window) = limit_and_window(QUOTA);
     let seen = traffic::ALL.map(|traffic| replay(rule, &(traffic.arrivals)(QUOTA)));
     let (attack, worst) = attack::worst(rule);
     let shorter = (sub_windows > 1).then(|| {
@@ -80,7 +80,7 @@ fn find(name: &'static str, rule: &Rule, sub_windows: u64) -> Found {
 
 /// What is proven: no traffic gets more through in a window. tests/laws tries to.
 fn bound(rule: &Rule) -> u64 {
-    let (limit, window) = numbers(rule.quota());
+    let (limit, window) = limit_and_window(rule.quota());
     match rule {
         // At the steady rate, wherever a window begins.
         Rule::LeakyBucket(_) if rule.queues() => limit,
@@ -93,7 +93,7 @@ fn bound(rule: &Rule) -> u64 {
 }
 
 fn share(part: u64) -> Share {
-    let (whole, _) = numbers(QUOTA);
+    let (whole, _) = limit_and_window(QUOTA);
     Share { part, whole }
 }
 
@@ -140,7 +140,7 @@ impl Found {
         );
         let [top, bottom] = [page.y + 50, page.y + 94];
         let middle = (top + bottom) / 2;
-        let (limit, _) = numbers(QUOTA);
+        let (limit, _) = limit_and_window(QUOTA);
         let along = |part: u64| x(part as i64, limit as i64);
         page.bar(
             "through",

@@ -6,13 +6,13 @@ use http::HeaderName;
 use tollgate::RuleSet;
 
 use super::{line::Line, replay::Replay};
-use crate::{failure::Failure, input::Input, ledger::Ledger, pace::Pace, report::Report};
+use crate::{failure::Failure, input::Input, ledger::Ledger, progress::Progress, report::Report};
 
 pub(crate) fn report(
     rules: &RuleSet,
     ledger: &Ledger,
     input: &mut Input,
-    pace: &mut Pace,
+    progress: &mut Progress,
     user_header: Option<&HeaderName>,
 ) -> Result<(), Failure> {
     let mut report = Report::of(&rules.limits());
@@ -26,9 +26,9 @@ pub(crate) fn report(
                 Ok(charges) => report.decided(at, &ledger.decide(at, charges)?),
             },
         }
-        pace.keep(input);
+        progress.keep(input);
     }
-    pace.tell(input);
+    progress.tell(input);
     let told = report.told(input.name())?;
     stdout().write_all(told.as_bytes()).map_err(Failure::of_writing)
 }

@@ -2,6 +2,8 @@
 
 use tollgate::{END_OF_TIME, Micros};
 
+use crate::calendar::days;
+
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
@@ -44,12 +46,4 @@ fn days_in(year: i64, month: i64) -> i64 {
         12 => 31,
         _ => days(year, month + 1, 1) - days(year, month, 1),
     }
-}
-
-/// Since 1970, by the Gregorian calendar. Years are taken to begin in March, so that leap days are at their end.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month < 3 { year - 1 } else { year };
-    let month = (month + 9) % 12;
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469
 }

@@ -9,12 +9,13 @@ use super::{
     table::{ADMITTED, REFUSED, REQUESTS, table},
 };
 use crate::{
+    common::grouped::grouped,
     failure::Failure,
-    numbers::{grouped, lines, share},
+    numbers::{lines, share},
 };
 
 /// How many keys and minutes are worth telling of.
-const MOST: usize = 10;
+const MOST_ROWS: usize = 10;
 
 impl Report {
     /// Or an error, of a log that tells of no request at all.
@@ -80,7 +81,7 @@ impl Report {
     fn worst_minutes(&self) -> String {
         let minutes = self.minutes.iter().map(|(minute, count)| (*minute, *count));
         let refusing = minutes.filter(|(_, count)| count.refused > 0);
-        let worst = Count::worst(refusing, MOST).into_iter();
+        let worst = Count::worst(refusing, MOST_ROWS).into_iter();
         match self.all.refused {
             0 => "\nNo request was refused.\n".into(),
             _ => table(
@@ -105,9 +106,11 @@ impl ByLimit {
             return String::new();
         }
         let keys = self.keys.iter().map(|(key, count)| (key.as_str(), *count));
-        let top = Count::worst(keys, MOST).into_iter();
+        let top = Count::worst(keys, MOST_ROWS).into_iter();
         let head = match self.keys.len() {
-            count if count > MOST => format!("{}: top {MOST} of {} keys", self.title(), grouped(count as u64)),
+            count if count > MOST_ROWS => {
+                format!("{}: top {MOST_ROWS} of {} keys", self.title(), grouped(count as u64))
+            }
             _ => format!("{}: by key", self.title()),
         };
         table(

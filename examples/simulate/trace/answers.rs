@@ -8,14 +8,19 @@ use super::{
     answer::{Answer, Unanswered},
     line::Recorded,
 };
-use crate::{failure::Failure, input::Input, ledger::Ledger, pace::Pace};
+use crate::{failure::Failure, input::Input, ledger::Ledger, progress::Progress};
 
-pub(crate) fn answer(rules: &RuleSet, ledger: &Ledger, input: &mut Input, pace: &mut Pace) -> Result<(), Failure> {
+pub(crate) fn answer(
+    rules: &RuleSet,
+    ledger: &Ledger,
+    input: &mut Input,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
     let mut output = BufWriter::with_capacity(1 << 16, stdout().lock());
-    let outcome = each(rules, ledger, input, pace, &mut output);
+    let outcome = each(rules, ledger, input, progress, &mut output);
     output.flush().map_err(Failure::of_writing)?;
     outcome?;
-    pace.tell(input);
+    progress.tell(input);
     Ok(())
 }
 
@@ -23,7 +28,7 @@ fn each(
     rules: &RuleSet,
     ledger: &Ledger,
     input: &mut Input,
-    pace: &mut Pace,
+    progress: &mut Progress,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let mut is_warned = false;
@@ -34,13 +39,13 @@ fn each(
             if let Some(field) = recorded.unknown.as_ref().filter(|_| !is_warned) {
                 is_warned = true;
                 let place = format!("{}:{}", input.name(), input.lines());
-                pace.warn(&format!(
+                progress.warn(&format!(
                     "{place}: a request has no field {field:?}; unknown fields are ignored"
                 ));
             }
             write(rules, ledger, recorded, output)?;
         }
-        pace.keep(input);
+        progress.keep(input);
         // Whoever asks line by line is answered line by line.
         if input.is_drained() {
             output.flush().map_err(Failure::of_writing)?;

@@ -1,5 +1,6 @@
 //! The simulator, as a program: what it is given, and what it says.
 
+mod calendar;
 mod log;
 mod long;
 mod options;

@@ -7,22 +7,19 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{
-    input::Input,
-    numbers::{grouped, lines},
-};
+use crate::{common::grouped::grouped, input::Input, numbers::lines};
 
 /// The clock is looked at once in so many lines: often enough for Redis, and seldom enough for memory.
 const LINES: u64 = 256;
 const FRAME: Duration = Duration::from_millis(100);
 
-pub(crate) struct Pace {
+pub(crate) struct Progress {
     began: Instant,
     drawn: Instant,
     bar: ProgressBar,
 }
 
-impl Pace {
+impl Progress {
     /// Of a run that writes nothing before its end.
     pub(crate) fn of_a_report(input: &Input) -> Self {
         Self::new(input, ProgressDrawTarget::stderr())

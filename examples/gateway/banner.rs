@@ -75,7 +75,7 @@ impl fmt::Display for Store {
             Self::Memory => f.write_str("memory, of this gateway alone"),
             Self::Redis { health, on_failure } => {
                 let then = match on_failure {
-                    OnStoreFailure::Open => "open: requests pass uncounted while it fails",
+                    OnStoreFailure::Open => "open: requests pass unchecked while it fails",
                     OnStoreFailure::Closed => "closed: requests are refused while it fails",
                     OnStoreFailure::Local => "local: each gateway counts for itself while it fails",
                 };

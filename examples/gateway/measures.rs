@@ -55,9 +55,9 @@ impl Measures {
         let requests = |answer: &'static str| counter!("gateway_requests_total", "answer" => answer);
         Self(Arc::new(Handles {
             passed: requests("passed"),
-            refused: requests("refused"),
-            unavailable: requests("store_unavailable"),
-            key_missing: requests("key_missing"),
+            refused: requests("rate_limit_exceeded"),
+            unavailable: requests("rate_limiter_unavailable"),
+            key_missing: requests("rate_limit_key_missing"),
             connections: gauge!("gateway_connections"),
             store_up: gauge!("gateway_store_up"),
             upstream: histogram!("gateway_upstream_seconds"),
@@ -65,7 +65,7 @@ impl Measures {
         }))
     }
 
-    /// Counts an answer by who gave it.
+    /// Counts an answer: as passed, or by the `error` of its body.
     pub(crate) fn answered(&self, answer: &Answer) {
         let Self(handles) = self;
         let extensions = answer.extensions();

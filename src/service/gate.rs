@@ -120,7 +120,7 @@ impl<P, St: Store, R> Gate<P, St, R> {
             // The store tells its owner what is wrong with it, and once; this is about one request of many.
             Err(error) => {
                 let (error, on_failure) = (error.into(), self.on_failure);
-                tracing::debug!(%error, ?on_failure, "a request is not counted");
+                tracing::debug!(%error, ?on_failure, "nobody could decide about a request");
                 match on_failure {
                     OnFailure::Open => {
                         observed.undecided(Fate::Unchecked);

@@ -229,7 +229,7 @@ async fn nobody_waits_less_for_a_frozen_redis_than_operators_say() {
 #[tokio::test]
 async fn a_gateway_starts_without_its_redis_and_uses_it_as_soon_as_it_comes() {
     for (mode, says) in MODES.into_iter().zip([
-        "open: requests pass uncounted while it fails",
+        "open: requests pass unchecked while it fails",
         "closed: requests are refused while it fails",
         "local: each gateway counts for itself while it fails",
     ]) {

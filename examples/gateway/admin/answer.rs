@@ -34,6 +34,6 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Shown(json!({ "error": self.message }))).into_response()
+        (self.status, Shown(json!({ "message": self.message }))).into_response()
     }
 }

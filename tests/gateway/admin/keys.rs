@@ -141,7 +141,7 @@ async fn a_key_is_looked_at_by_a_plan() {
         let unknown = get(gateway, "/keys/user/x-user-id:alice?plan=gold").await;
         assert_eq!(
             unknown,
-            (404, json!({ "error": "the limit \"user\" has no plan \"gold\"" }))
+            (404, json!({ "message": "the limit \"user\" has no plan \"gold\"" }))
         );
         let forgiven = apart(delete(gateway, "/keys/user/x-user-id:alice?plan=pro").await);
         assert_eq!(forgiven, (200, true, user("x-user-id:alice", "10", 10)));
@@ -185,7 +185,7 @@ async fn any_identity_can_be_asked_for() {
 async fn what_is_not_there_is_told_apart_from_what_is_unused() {
     let other = "[[limit]]\nname = 'other'\nalgorithm = 'fixed_window'\nlimit = 3\nwindow = '3650d'\nkey = 'global'\n";
     let gateway = Gateway::start(&format!("{other}{RULES}"), &[]);
-    let unknown = json!({ "error": "there is no limit \"nothing\": there are other, user" });
+    let unknown = json!({ "message": "there is no limit \"nothing\": there are other, user" });
     for path in ["/keys/nothing/global", "/keys/nothing/global?plan=pro"] {
         assert_eq!(get(&gateway, path).await, (404, unknown.clone()));
         assert_eq!(delete(&gateway, path).await, (404, unknown.clone()));
@@ -194,7 +194,7 @@ async fn what_is_not_there_is_told_apart_from_what_is_unused() {
     for path in ["/", "/keys", "/keys/user", "/keys/user/", "/healthz/"] {
         assert_eq!(
             get(&gateway, path).await,
-            (404, json!({ "error": there_are })),
+            (404, json!({ "message": there_are })),
             "{path}"
         );
     }

@@ -30,7 +30,7 @@ async fn nobody_knows_how_a_key_stands_where_only_redis_counts() {
             get(&gateway, "/keys/user/x-user-id:alice").await,
             delete(&gateway, "/keys/user/x-user-id:alice").await,
         ] {
-            let error = said["error"].as_str().unwrap();
+            let error = said["message"].as_str().unwrap();
             assert!(error.contains(&format!("127.0.0.1:{}", redis.port())), "{error}");
             assert_eq!(status, 503, "{mode}");
         }

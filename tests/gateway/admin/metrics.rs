@@ -82,7 +82,12 @@ async fn answers_are_counted_by_who_gave_them() {
     let service = Service::start().await;
     let gateway = Gateway::to(&service.url(), RULES, &[]);
     let before = figures(&gateway).await;
-    for answer in ["passed", "refused", "store_unavailable", "key_missing"] {
+    for answer in [
+        "passed",
+        "rate_limit_exceeded",
+        "rate_limiter_unavailable",
+        "rate_limit_key_missing",
+    ] {
         assert_eq!(answered(&before, answer), 0.0, "{answer}");
     }
     for _ in 0..5 {
@@ -94,10 +99,10 @@ async fn answers_are_counted_by_who_gave_them() {
     let after = figures(&gateway).await;
     for (answer, times) in [
         ("passed", 3.0),
-        ("refused", 2.0),
-        ("key_missing", 1.0),
+        ("rate_limit_exceeded", 2.0),
+        ("rate_limit_key_missing", 1.0),
         ("bad_request", 2.0),
-        ("store_unavailable", 0.0),
+        ("rate_limiter_unavailable", 0.0),
         ("bad_upstream", 0.0),
     ] {
         assert_eq!(answered(&after, answer), times, "{answer}");
@@ -149,7 +154,7 @@ async fn a_service_that_is_gone_is_counted() {
         assert_eq!(ask_as(&gateway, "alice").await, status);
     }
     let figures = figures(&gateway).await;
-    let counted = ["bad_upstream", "refused", "passed"].map(|answer| answered(&figures, answer));
+    let counted = ["bad_upstream", "rate_limit_exceeded", "passed"].map(|answer| answered(&figures, answer));
     assert_eq!(counted, [3.0, 1.0, 0.0]);
 }
 
@@ -164,7 +169,8 @@ async fn a_store_that_is_gone_is_counted() {
         assert_eq!(ask_as(&gateway, "alice").await, 503);
     }
     let figures = figures(&gateway).await;
-    let counted = ["passed", "store_unavailable", "refused"].map(|answer| answered(&figures, answer));
+    let counted =
+        ["passed", "rate_limiter_unavailable", "rate_limit_exceeded"].map(|answer| answered(&figures, answer));
     assert_eq!(counted, [1.0, 20.0, 0.0]);
     assert_eq!(figures["gateway_store_up"], 0.0);
 }

@@ -123,7 +123,7 @@ async fn a_name_that_was_made_to_point_here_is_refused() {
         let url = format!("http://{}{path}", gateway.admin);
         Reply::to(client.request(method, url).header("host", host)).await
     };
-    let forbidden = json!({ "error": "ask by an address of this machine, or as localhost" });
+    let forbidden = json!({ "message": "ask by an address of this machine, or as localhost" });
     for host in [
         "example.com",
         "localhost.example.com",

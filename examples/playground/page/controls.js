@@ -1,13 +1,13 @@
 // What the user can press and set. The scene is in the page's address: what is set there is what is played.
 
+import { seconds } from "./words.js";
+
 const FIELDS = ["limit", "window", "capacity", "buckets", "burst", "rate"];
 // What fits into a field for numbers.
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const COPIED_FOR = 2000;
 
 const byId = (id) => document.getElementById(id);
-
-export const seconds = (micros, digits = 2) => `${(micros / 1e6).toFixed(digits)} s`;
 
 export class Controls {
   #frame = { paused: false, streaming: false };

@@ -1,5 +1,7 @@
 // What each algorithm remembers, drawn as it is. A drawing is 240 by 150; the numbers come from the store.
 
+import { seconds } from "./words.js";
+
 const WIDTH = 240;
 const [LEFT, RIGHT, TOP, FLOOR] = [20, 220, 34, 118];
 
@@ -20,7 +22,7 @@ function grid(count, width, height) {
   return { columns, size, place: (nth) => [(nth % columns) * size + size / 2, Math.floor(nth / columns) * size + size / 2] };
 }
 
-const within = (micros) => `${Math.max(0, micros / 1e6).toFixed(1)} s`;
+const within = (micros) => seconds(Math.max(0, micros), 1);
 
 const drawings = {
   // Coins in a purse. The next one grows until it is whole.

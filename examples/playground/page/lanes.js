@@ -1,7 +1,7 @@
 // The five lanes: what each has let through, and a drawing of what it remembers.
 
-import { seconds } from "./controls.js";
 import { draw } from "./drawings.js";
+import { seconds } from "./words.js";
 
 const lane = ({ name, title, idea }) => `
   <article class="lane" id="lane-${name}" aria-labelledby="title-${name}">

@@ -4,10 +4,12 @@ import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Lanes } from "./lanes.js";
 import { News } from "./news.js";
+import { Table } from "./table.js";
 import { Timeline } from "./timeline.js";
 
 const lanes = new Lanes(document.getElementById("lanes"));
-const timeline = new Timeline(document.getElementById("timeline"), document.getElementById("requests"));
+const timeline = new Timeline(document.getElementById("timeline"));
+const table = new Table(document.getElementById("requests"));
 const news = new News(document.getElementById("news"));
 
 // Frames may come faster than they can be drawn: those that wait are told as one, and drawing takes half of the time at most,
@@ -33,6 +35,7 @@ const show = () => {
   controls.frame(frame);
   lanes.frame(frame);
   timeline.frame(frame);
+  table.frame(frame);
   news.frame(frame);
   took = performance.now() - begun;
 };
@@ -43,6 +46,7 @@ const connection = new Connection({
     controls.scene(scene);
     lanes.scene(scene);
     timeline.scene(scene);
+    table.scene(scene);
     news.scene(scene);
   },
   frame(frame) {

@@ -1,6 +1,6 @@
 // The marks of the timeline. Each kind has a shape of its own, and none is drawn where one of its kind already is.
 
-const KINDS = ["ink", "faint", "line", "admitted", "queued", "refused", "chief"];
+const COLOURS = ["ink", "faint", "line", "admitted", "queued", "refused", "chief"];
 // How far below the line of a lane those who queued leave.
 const BELOW = 8;
 
@@ -11,7 +11,7 @@ export function palette(element) {
     element.style.color = `var(--${name})`;
     return style.color;
   };
-  return Object.fromEntries(KINDS.map((name) => [name, colour(name)]));
+  return Object.fromEntries(COLOURS.map((name) => [name, colour(name)]));
 }
 
 export function stroke(pen, from, to) {

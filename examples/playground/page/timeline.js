@@ -1,13 +1,12 @@
-// The timeline that all lanes share: what came when, and what became of it; and the same as a table.
+// The timeline that all lanes share: what came when, and what became of it.
 
-import { seconds } from "./controls.js";
 import { Marks, palette, stroke } from "./marks.js";
+import { seconds } from "./words.js";
 
 // How many windows are seen of what was, and of what is to come.
 const [BEFORE, AFTER] = [1.15, 0.3];
-const IN_TABLE = 30;
-// More moments than there are pixels.
-const MOST = 4000;
+// More than there are pixels.
+const MOST_MOMENTS = 4000;
 const NARROW = 640;
 // Milliseconds that a drawing may take to be made again for every picture.
 const QUICK = 5;
@@ -16,24 +15,20 @@ const MARGIN = 8;
 export class Timeline {
   // Moments at which requests came: what became of them in each lane, by kind, and when those who queue leave.
   #moments = [];
-  // The last requests, as rows of the table: a request comes to every lane at once.
-  #rows = [];
   #frame = null;
   #heard = 0;
   #dirty = true;
   #colours = null;
   #took = 0;
 
-  constructor(canvas, table) {
+  constructor(canvas) {
     this.canvas = canvas;
-    this.table = table;
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     new ResizeObserver(() => (this.#dirty = true)).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.#colours = null;
       this.#dirty = true;
     });
-    table.addEventListener("toggle", () => this.#tabulate());
     requestAnimationFrame(() => this.#animate());
   }
 
@@ -41,12 +36,8 @@ export class Timeline {
     this.lanes = lanes;
     this.window = settings.window * 1e6;
     this.#moments = [];
-    this.#rows = [];
     this.#frame = null;
     this.canvas.setAttribute("aria-label", "Nothing has come yet.");
-    this.table.querySelector("thead").innerHTML =
-      `<tr><th scope="col">at</th>${lanes.map(({ title }) => `<th scope="col">${title}</th>`).join("")}</tr>`;
-    this.#tabulate();
   }
 
   frame(frame) {
@@ -55,14 +46,9 @@ export class Timeline {
     this.#dirty = true;
     if (frame.requests.length === 0) return;
     for (const request of frame.requests) this.#add(request);
-    for (let first = 0; first < frame.requests.length; first += this.lanes.length) {
-      this.#rows.push(frame.requests.slice(first, first + this.lanes.length));
-    }
-    this.#rows = this.#rows.slice(-IN_TABLE);
     const oldest = frame.now - BEFORE * this.window;
     const gone = this.#moments.findIndex(({ until }) => until > oldest);
-    this.#moments.splice(0, Math.max(gone, this.#moments.length - MOST));
-    this.#tabulate();
+    this.#moments.splice(0, Math.max(gone, this.#moments.length - MOST_MOMENTS));
     const through = ({ admitted, queued, unchecked }) => admitted + queued + unchecked;
     const each = this.lanes.map(({ title }, lane) => `${title} ${through(frame.lanes[lane])}`);
     this.canvas.setAttribute("aria-label", `Let through so far: ${each.join(", ")}.`);
@@ -164,15 +150,5 @@ export class Timeline {
     pen.strokeStyle = colours.line;
     pen.lineWidth = 1;
     stroke(pen, [labels, y], [width - MARGIN, y]);
-  }
-
-  // The same for those who would rather read, the last one first.
-  #tabulate() {
-    if (!this.table.open || !this.lanes) return;
-    const rows = this.#rows.toReversed().map((request) => {
-      const told = request.map(({ outcome, passes }) => `<td>${outcome}${outcome === "queued" ? `, leaves at ${seconds(passes)}` : ""}</td>`);
-      return `<tr><th scope="row">${seconds(request[0].at, 3)}</th>${told.join("")}</tr>`;
-    });
-    this.table.querySelector("tbody").innerHTML = rows.join("");
   }
 }

@@ -15,7 +15,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 11] = files![
+const FILES: [(&str, &str); 13] = files![
     "index.html",
     "style.css",
     "icon.svg",
@@ -26,7 +26,9 @@ const FILES: [(&str, &str); 11] = files![
     "drawings.js",
     "lanes.js",
     "news.js",
-    "timeline.js"
+    "table.js",
+    "timeline.js",
+    "words.js"
 ];
 
 /// Whatever the page needs is here.

@@ -40,6 +40,10 @@ async fn a_scene_goes_on_after_the_server_was_started_again(browser: &Browser) {
         browser
             .until("document.getElementById('connection').dataset.state === 'live'")
             .await;
+        // Lanes keep what they show until the first frame; the table begins anew, so that it tells when that has come.
+        browser
+            .until("document.querySelector('#requests tbody').children.length > 0")
+            .await;
         assert_eq!(stage.lanes_after(5).await, before);
         assert_eq!(stage.text("#now").await, "9.45 s");
         assert_eq!(browser.value(ENABLED).await, true);

@@ -6,7 +6,7 @@
 //! ```sh
 //! for i in $(seq 4); do curl -i http://127.0.0.1:3000/me -H 'authorization: Bearer token-of-alice'; done
 //! for i in $(seq 4); do curl -i http://127.0.0.1:3000/tenant -H 'host: acme.example.com'; done   # without a tenant: 400
-//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/reports/$i -H 'x-api-key: secret'; done    # one route, whatever the id
+//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/reports/1 -H 'x-api-key: secret'; done     # one route, whatever the id
 //! ```
 
 use std::{env, error::Error};

@@ -92,7 +92,9 @@ fn after(store: impl Store) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
-    let listener = TcpListener::bind(listen).await?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     let app = Router::new()
         .nest("/before", before())

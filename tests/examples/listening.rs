@@ -17,6 +17,7 @@ fn an_address_in_use_is_told_with_how_to_choose_another() {
         "rules",
         "outcomes",
         "grpc",
+        "from_tower_governor",
     ] {
         let output = example(name).env("LISTEN", &at).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();

@@ -4,14 +4,15 @@
 mod calendar;
 
 #[test]
-fn every_day_has_a_date_and_that_date_is_of_that_day() {
-    assert_eq!(calendar::date(0), (1970, 1, 1));
+fn every_day_has_the_date_after_the_one_before_and_is_found_by_it() {
     let (mut last, end) = ((1969, 12, 31), calendar::days(2401, 1, 1));
-    for day in 0..end {
-        let date = calendar::date(day);
-        assert!(date > last, "{date:?} after {last:?}");
-        assert_eq!(calendar::days(date.0, date.1, date.2), day, "{date:?}");
+    for number in 0..end {
+        let date = calendar::date(number);
+        let (year, month, day) = last;
+        let follow = [(year, month, day + 1), (year, month + 1, 1), (year + 1, 1, 1)];
+        assert!(follow.contains(&date), "{date:?} after {last:?}");
+        assert_eq!(calendar::days(date.0, date.1, date.2), number, "{date:?}");
         last = date;
     }
-    assert_eq!(last, (2400, 12, 31));
+    assert_eq!((last, end), ((2400, 12, 31), 157_420));
 }

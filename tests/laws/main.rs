@@ -5,16 +5,17 @@
 mod servers;
 #[path = "../support/mod.rs"]
 mod support;
+mod tiers;
 
 use std::time::Duration;
 
 use proptest::{collection::vec, prelude::*};
-use support::property::config;
-use support::traces::{Elapse, Size, any_elapse, any_queue, any_rule, any_size, clamp};
-use tollgate::{
-    Algorithm, Charge, Charges, Cost, Key, Limit, ManualClock, MemoryStore, Micros, Operation, Outcome, Quota, Rule,
-    SlidingCounter, State, Store, Verdict,
+use support::{
+    property::config,
+    traces::{Elapse, Size, any_elapse, any_queue, any_rule, any_size, clamp},
 };
+use tiers::Tiers;
+use tollgate::{Algorithm, Cost, Micros, Outcome, Quota, Rule, SlidingCounter, State, Verdict};
 
 const START: Micros = 1_700_000_000_000_000;
 
@@ -75,42 +76,6 @@ fn stay_within_the_bound(rule: &Rule, admitted: &[(Micros, u64)]) {
             };
             assert!(sum <= bound, "{sum} admitted in {span} us, {bound} allowed");
         }
-    }
-}
-
-/// A group of tiers on a store of its own.
-struct Tiers {
-    store: MemoryStore,
-    clock: ManualClock,
-    limits: Vec<Limit>,
-}
-
-impl Tiers {
-    fn new(rules: &[Rule]) -> Self {
-        let clock = ManualClock::at(START);
-        let limit = |(index, rule): (usize, &Rule)| Limit::new(&format!("tier{index}"), *rule);
-        Self {
-            store: MemoryStore::builder().clock(clock.clone()).build(),
-            clock,
-            limits: rules.iter().enumerate().map(limit).collect(),
-        }
-    }
-
-    fn states(&self) -> Vec<Option<State>> {
-        self.limits
-            .iter()
-            .map(|limit| self.store.state(limit, &Key::GLOBAL))
-            .collect()
-    }
-
-    fn acquire(&self, costs: &[Cost]) -> tollgate::Decision {
-        let mut charges = Charges::new();
-        for (limit, cost) in self.limits.iter().zip(costs) {
-            charges
-                .push(Charge::new(limit.clone(), Key::GLOBAL).cost(*cost))
-                .unwrap();
-        }
-        self.store.apply(Operation::Acquire(charges)).into_inner().unwrap()
     }
 }
 

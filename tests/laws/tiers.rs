@@ -1,0 +1,41 @@
+//! Several limits that are charged as one group.
+
+use tollgate::{Charge, Charges, Cost, Decision, Key, Limit, ManualClock, MemoryStore, Operation, Rule, State, Store};
+
+use crate::START;
+
+/// A group of tiers on a store of its own.
+pub(crate) struct Tiers {
+    pub(crate) store: MemoryStore,
+    pub(crate) clock: ManualClock,
+    pub(crate) limits: Vec<Limit>,
+}
+
+impl Tiers {
+    pub(crate) fn new(rules: &[Rule]) -> Self {
+        let clock = ManualClock::at(START);
+        let limit = |(index, rule): (usize, &Rule)| Limit::new(&format!("tier{index}"), *rule);
+        Self {
+            store: MemoryStore::builder().clock(clock.clone()).build(),
+            clock,
+            limits: rules.iter().enumerate().map(limit).collect(),
+        }
+    }
+
+    pub(crate) fn states(&self) -> Vec<Option<State>> {
+        self.limits
+            .iter()
+            .map(|limit| self.store.state(limit, &Key::GLOBAL))
+            .collect()
+    }
+
+    pub(crate) fn acquire(&self, costs: &[Cost]) -> Decision {
+        let mut charges = Charges::new();
+        for (limit, cost) in self.limits.iter().zip(costs) {
+            charges
+                .push(Charge::new(limit.clone(), Key::GLOBAL).cost(*cost))
+                .unwrap();
+        }
+        self.store.apply(Operation::Acquire(charges)).into_inner().unwrap()
+    }
+}

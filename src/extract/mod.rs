@@ -1,7 +1,7 @@
 //! What is read from a request: whom it is counted for, what it costs, and whether it is meant at all.
 //!
-//! A [`KeyExtractor`] looks at a request and names a [`Key`](crate::Key). Choose by what a client cannot make up: whoever can choose
-//! their key can choose a fresh limit, or use up another's.
+//! A [`KeyExtractor`] looks at a request and names a [`Key`](crate::Key). Choose by what a client cannot make up: whoever can
+//! choose their key can choose a fresh limit, or use up another's.
 //!
 //! | extractor | a key reads | who can make it up |
 //! | --- | --- | --- |

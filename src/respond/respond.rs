@@ -5,8 +5,8 @@ use crate::decision::Decision;
 
 /// Tells requests what has been decided about them.
 ///
-/// Most want [`HttpAnswers`](crate::HttpAnswers), or a closure that makes a response of a [`Rejection`]. Implement it where both are not enough:
-/// for another protocol, or to remember something of the request until it is answered.
+/// Most want [`HttpAnswers`](crate::HttpAnswers), or a closure that makes a response of a [`Rejection`]. Implement it where
+/// both are not enough: for another protocol, or to remember something of the request until it is answered.
 ///
 /// ```
 /// use tollgate::{Decision, Key, MemoryStore, Quota, RateLimitLayer, Rejection, Respond};

@@ -63,3 +63,39 @@ fn the_index_of_decisions_has_each_by_its_title() {
     let rows: Vec<&str> = index.text.lines().filter(|line| line.starts_with("| [")).collect();
     assert_eq!(rows, titles);
 }
+
+#[test]
+fn the_map_of_the_tests_has_all_of_them() {
+    let map = Page::read("tests/README.md".into());
+    for entry in fs::read_dir(root().join("tests")).expect("tests/ is there") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().into_string().expect("a name in Unicode");
+        let name = if entry.path().is_dir() {
+            format!("{name}/")
+        } else {
+            name
+        };
+        let is_told = name == "README.md" || map.text.contains(&format!("`{name}`"));
+        assert!(is_told, "tests/README.md has no row for {name}");
+    }
+}
+
+/// The hosted docs replace where a link is defined, and cannot where it is written out.
+#[test]
+fn links_of_the_guide_are_defined_at_the_end_of_a_page() {
+    let hosted = Page::read("src/guide/mod.rs".into());
+    let files = hosted
+        .text
+        .split("\"")
+        .filter(|word| word.ends_with(".md") && !word.contains(".."));
+    let pages: Vec<Page> = files
+        .filter(|file| *file != "links.md")
+        .map(|file| Page::read(format!("docs/{file}").into()))
+        .collect();
+    assert!(pages.len() > 9);
+    for page in pages {
+        let leaves = |link: &&str| !link.starts_with('#') && !link.ends_with(".svg");
+        let inline: Vec<&str> = page.inline_links().filter(leaves).collect();
+        assert!(inline.is_empty(), "{}: {inline:?}", page.path.display());
+    }
+}

@@ -28,14 +28,17 @@ impl Page {
 
     /// Where its links go, but for those into the world and those that rustdoc resolves.
     pub(crate) fn links(&self) -> impl Iterator<Item = &str> {
-        let inline = self.prose().flat_map(|line| line.split("](").skip(1));
-        let inline = inline.filter_map(|rest| rest.split(')').next());
         let defined = self.prose().filter(|line| line.starts_with('['));
         let defined = defined
             .filter_map(|line| line.split_once("]: "))
             .map(|(_, target)| target.trim());
-        let elsewhere = |link: &&str| !link.contains("://") && !link.contains("::") && !link.starts_with("crate");
-        inline.chain(defined).filter(elsewhere)
+        self.inline_links().chain(defined.filter(is_ours))
+    }
+
+    /// Those that say in their place where they go.
+    pub(crate) fn inline_links(&self) -> impl Iterator<Item = &str> {
+        let links = self.prose().flat_map(|line| line.split("](").skip(1));
+        links.filter_map(|rest| rest.split(')').next()).filter(is_ours)
     }
 
     pub(crate) fn resolves(&self, link: &str) -> bool {
@@ -70,6 +73,10 @@ impl Page {
             !is_code && !is_fence
         })
     }
+}
+
+fn is_ours(link: &&str) -> bool {
+    !link.contains("://") && !link.contains("::") && !link.starts_with("crate")
 }
 
 /// A heading as forges link to it.

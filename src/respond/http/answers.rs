@@ -37,9 +37,9 @@ use crate::decision::Decision;
 /// - `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` speak for the tightest tier;
 /// - `RateLimit-Policy: "user";q=100;w=60` and `RateLimit: "user";r=0;t=12`, of the IETF's draft, list every tier.
 ///
-/// Layers around one another add to the lists, and the X- headers keep the smaller remaining, or speak for what refused. Tiers that are unlisted or
-/// shadows are in none of them, and an unchecked decision writes none. The [`Decision`] is in the request's extensions,
-/// with those of outer layers, and with axum it is an extractor.
+/// Layers around one another add to the lists, and the X- headers keep the smaller remaining, or speak for what refused. Tiers
+/// that are unlisted or shadows are in none of them, and an unchecked decision writes none. The [`Decision`] is in the
+/// request's extensions, with those of outer layers, and with axum it is an extractor.
 ///
 /// It answers with any body that can be made from a `String`, as axum's, reqwest's and hyper's can. A layer that wraps bodies
 /// in a type of its own, like compression, belongs outside of this one; axum's `Router::layer` takes any order.

@@ -21,9 +21,9 @@ use crate::{clock::Clock, operation::Operation};
 /// finds out when it is back, within a second. [`health`](Self::health) tells how it stands. What becomes of requests
 /// meanwhile is for their [layer](crate::RateLimitLayer#when-the-store-fails) to say.
 ///
-/// One Redis, a primary that [sentinels](crate::RedisStoreBuilder::sentinels) watch, or a [cluster](crate::RedisStoreBuilder::cluster).
-/// Redis 6.2 or later, or Valkey. Give it `maxmemory-policy noeviction` or `volatile-ttl`: a key that is evicted is a
-/// limit that starts over.
+/// One Redis, a primary that [sentinels](crate::RedisStoreBuilder::sentinels) watch, or a
+/// [cluster](crate::RedisStoreBuilder::cluster). Redis 6.2 or later, or Valkey. Give it `maxmemory-policy noeviction` or
+/// `volatile-ttl`: a key that is evicted is a limit that starts over.
 ///
 /// ```no_run
 /// use tollgate::RedisStore;

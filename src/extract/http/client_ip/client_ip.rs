@@ -19,8 +19,8 @@ use crate::{
 ///
 /// # The peer's address
 /// With axum, serve the router with `.into_make_service_with_connect_info::<SocketAddr>()`; in tests, add
-/// `MockConnectInfo(address)` as a layer. Elsewhere, put a [`SocketAddr`](std::net::SocketAddr) into the request's
-/// extensions, or [`Unaddressed`](super::Unaddressed) where there is none. A request that has to be counted by its peer and has neither is
+/// `MockConnectInfo(address)` as a layer. Elsewhere, put a [`SocketAddr`](std::net::SocketAddr) into the request's extensions,
+/// or [`Unaddressed`](super::Unaddressed) where there is none. A request that has to be counted by its peer and has neither is
 /// answered with an error (500) that says so.
 ///
 /// ```

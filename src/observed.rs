@@ -1,6 +1,6 @@
 //! What operators are told of a decision, whoever asked for it, a layer or a limiter: a span around it, and a count of it.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use tracing::{
     Instrument, Span,
@@ -24,7 +24,8 @@ impl Observed {
         Self(Span::none())
     }
 
-    /// What is told of the charges is put together only if somebody listens.
+    /// What is told of the charges is put together when it is written, since with the feature `log` of tracing, which axum turns
+    /// on, it is looked at though nobody listens.
     pub(crate) fn new(charges: &Charges) -> Self {
         Self(tracing::debug_span!(
             target: "tollgate::decision",
@@ -93,9 +94,21 @@ impl Observed {
     }
 }
 
-fn listed<'a, T: Display>(charges: &'a Charges, of: impl Fn(&'a Charge) -> T) -> String {
-    let items: Vec<String> = charges.as_slice().iter().map(|charge| of(charge).to_string()).collect();
-    items.join(",")
+/// Something of each charge, with commas in between.
+fn listed<'a, T: Display>(charges: &'a Charges, of: impl Fn(&'a Charge) -> T) -> impl Display {
+    struct Listed<'a, F>(&'a [Charge], F);
+
+    impl<'a, T: Display, F: Fn(&'a Charge) -> T> Display for Listed<'a, F> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            for (index, charge) in self.0.iter().enumerate() {
+                let comma = if index > 0 { "," } else { "" };
+                write!(f, "{comma}{}", (self.1)(charge))?;
+            }
+            Ok(())
+        }
+    }
+
+    Listed(charges.as_slice(), of)
 }
 
 fn fate(decision: &Decision) -> Fate {

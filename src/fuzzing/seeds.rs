@@ -1,22 +1,9 @@
-//! The inputs that are kept, each whole and broken off anywhere.
+//! The properties on the inputs that are kept, as `tests/fuzz_seeds/` has it for those that can be asked from outside.
 
-use std::{fs, path::Path};
+#[path = "../../tests/fuzz_seeds/replay.rs"]
+mod replay;
 
-fn replay(target: &str, holds: fn(&[u8])) {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fuzz_seeds/seeds")
-        .join(target);
-    let files = fs::read_dir(&seeds).unwrap_or_else(|error| panic!("{}: {error}", seeds.display()));
-    let mut count = 0;
-    for file in files {
-        let file = file.unwrap().path();
-        println!("{}", file.display());
-        let input = fs::read(&file).unwrap();
-        (0..=input.len()).for_each(|end| holds(&input[..end]));
-        count += 1;
-    }
-    assert!(count > 0, "there is nothing in {}", seeds.display());
-}
+use self::replay::replay;
 
 #[test]
 fn no_two_identities_meet() {

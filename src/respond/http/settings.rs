@@ -34,6 +34,9 @@ macro_rules! settings {
             }
 
             /// Without `RateLimit` and `RateLimit-Policy`.
+            ///
+            /// For clients that know earlier drafts only: some, once they see `RateLimit`, look at no other header, and cannot
+            /// read it.
             #[must_use]
             pub fn without_ietf_headers(mut self) -> Self {
                 self.headers.ietf = false;

@@ -126,9 +126,10 @@ fn a_mod_rs_tells_the_story_and_does_no_work() {
 }
 
 #[test]
-fn no_file_is_longer_than_three_hundred_lines() {
+fn every_file_says_what_it_is_for_in_three_hundred_lines_at_most() {
     for file in CrateTree::read().files() {
         let text = fs::read_to_string(crate_tree::source().join(file)).expect("the file was listed");
+        assert!(text.starts_with("//"), "src/{file} does not say what it is for");
         assert!(
             text.lines().count() <= 300,
             "src/{file} has two jobs, or too many words"

@@ -4,6 +4,7 @@
 mod browser;
 mod cluster;
 mod leaks;
+mod port;
 mod process;
 mod proxy;
 mod sentinel;

@@ -12,7 +12,7 @@ use super::{
     planted::{cases, words},
     warnings,
 };
-use crate::support::redis::RedisServer;
+use crate::support::redis::{RedisServer, time};
 
 /// The time of every call: early, so that small numbers would count if they were taken for state.
 pub(crate) const NOW: u64 = 20;
@@ -34,6 +34,8 @@ pub(crate) fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str, key:
 
 /// A limit under a prefix, between two neighbours.
 pub(crate) struct Tiers {
+    /// Since when there is something to store, by Redis's clock.
+    since: u64,
     prefix: String,
     store: RedisStore,
     tiers: [Limit; 3],
@@ -50,8 +52,12 @@ impl Tiers {
         let first = Limit::new("first", FixedWindow::new(quota(10)));
         let last = Limit::new("last", SlidingLog::new(quota(10)));
         let tiers = [first, Limit::new("victim", rule), last];
-        let prefix = prefix.to_owned();
-        Self { prefix, store, tiers }
+        Self {
+            since: time(&mut server.client()),
+            prefix: prefix.to_owned(),
+            store,
+            tiers,
+        }
     }
 
     /// The key of the limit in the middle.
@@ -82,8 +88,10 @@ impl Tiers {
         let mut keys: Vec<String> = ask(redis, "KEYS KEY", &format!("{}:*", self.prefix));
         keys.sort();
         let look = |key: String| {
-            let left: i64 = ask(redis, "PTTL KEY", &key);
-            assert!((3_590_000..=3_600_000).contains(&left), "{key} lives for {left} ms");
+            let expires_at: u64 = ask(redis, "PEXPIRETIME KEY", &key);
+            let hour_of = |written: u64| written / 1000 + 3_600_000;
+            let hours = hour_of(self.since)..=hour_of(time(redis));
+            assert!(hours.contains(&expires_at), "{key}: {expires_at}, not {hours:?}");
             let value = match ask::<String>(redis, "TYPE KEY", &key).as_str() {
                 "string" => ask(redis, "GET KEY", &key),
                 "list" => ask(redis, "LRANGE KEY 0 -1", &key),

@@ -33,6 +33,8 @@ async fn run() -> Result<(), AnyError> {
                 .url(&url)
                 .prefix("compare")
                 .clock(clock.clone())
+                // No client waits here: a busy Redis is no reason to end without an answer.
+                .deadline(Duration::from_secs(30))
                 .build()?;
             store.check().await?;
             compare(&store, &clock).await

@@ -17,13 +17,15 @@ fn soak_keeps_what_no_clock_can_break() {
         assert!(text.contains(&format!("\nkept: {kept}")), "{kept}: {text}");
     }
     assert_eq!(output.status.success(), !text.contains("BROKEN"), "{text}");
-    for row in [
-        "calm ",
-        "scripts flushed ",
-        "half-open, silent ",
-        "killed and restarted ",
+    for rows in [
+        // Between faults all is calm, unless the machine has so much else to do that it keeps standing still.
+        &["calm ", "the machine stood still "][..],
+        &["scripts flushed "],
+        &["half-open, silent "],
+        &["killed and restarted "],
     ] {
-        assert!(text.lines().any(|line| line.starts_with(row)), "{row}: {text}");
+        let is_there = |row: &&str| text.lines().any(|line| line.starts_with(*row));
+        assert!(rows.iter().any(is_there), "{rows:?}: {text}");
     }
 }
 

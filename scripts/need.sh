@@ -6,6 +6,14 @@ need() { # command, Debian package
   command -v "$1" >/dev/null || install "$1" "$2"
 }
 
+need_rust() {
+  if ! command -v cargo >/dev/null; then
+    echo "$0 needs Rust 1.88 or later with rustfmt and clippy: see https://rustup.rs" >&2
+    exit 1
+  fi
+  need cc gcc
+}
+
 # Where it can (Debian), and otherwise it says what to install.
 install() { # what is missing, its Debian package
   step "installing $2"

@@ -96,7 +96,7 @@ mod clock;
 mod decision;
 mod digits;
 pub mod extract;
-#[cfg(all(any(fuzzing, test), feature = "redis", feature = "rules"))]
+#[cfg(all(feature = "__fuzzing", feature = "redis"))]
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(all(doc, any(not(doctest), all(feature = "redis", feature = "axum"))))]

@@ -1,8 +1,4 @@
 //! A store that fails, and memory that stands in for it.
-#![cfg(feature = "redis")]
-
-mod support;
-
 use std::time::Duration;
 
 use support::{patience::eventually, port::Port, redis::RedisServer};

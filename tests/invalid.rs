@@ -1,7 +1,5 @@
 //! What cannot be built, and in which words it is refused: as an error, and as a panic.
 
-mod support;
-
 use std::time::Duration;
 
 use support::twins::{accepted, refused};

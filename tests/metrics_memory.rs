@@ -1,7 +1,5 @@
 //! How many keys the memory stores hold, as the gauge says. It is about the whole process, so there is one test at a time.
 
-mod support;
-
 use std::{
     sync::{Barrier, LazyLock, Mutex, MutexGuard, PoisonError},
     thread,

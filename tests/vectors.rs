@@ -1,14 +1,10 @@
 //! Every worked case, on every store.
-#![cfg(feature = "redis")]
-
-mod support;
-
 use serde_json::Value;
 use support::{cluster::Cluster, redis::RedisServer, rules::rule, stores::AnyStore};
 use tollgate::{Charge, Charges, Decision, Key, Limit, Operation, Receipt, Rule, Tier};
 
 fn cases(file: &str) -> Vec<Value> {
-    let path = format!("{}/tests/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

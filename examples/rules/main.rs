@@ -1,7 +1,7 @@
 //! Limits from a rules file that is read again whenever it changes.
 //!
-//! Run it with `cargo run --example rules` and try the lines that it prints. Then change examples/rules/rules.toml, in a right way
-//! or in a wrong one: within a second, the log says what came of it. `cargo run --example rules -- FILE` takes another file.
+//! Run it with `cargo run --example rules --features rules` and try the lines that it prints. Then change examples/rules/rules.toml, in a
+//! right way or in a wrong one: within a second, the log says what came of it. Another file can be named as its argument.
 
 use std::{env, error::Error, net::SocketAddr, process::ExitCode};
 

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| tollgate::fuzzing::keys(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| tollgate_fuzz::keys(input));

@@ -52,8 +52,6 @@ mod tuple;
 #[cfg(feature = "axum")]
 pub use self::http::Route;
 pub(crate) use self::http::header_name;
-#[cfg(feature = "rules")]
-pub(crate) use self::http::{reads_like, remove_all};
 pub use self::{
     closure::IntoKey,
     cost::{CostExtractor, IntoCost},

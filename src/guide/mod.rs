@@ -45,5 +45,10 @@ pages! {
     migrating: "guide/migrating.md";
     choosing: "choosing.md" figures!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];
     reliability: "reliability.md";
+}
+
+// Its examples need an exporter: they are run from `tests/`.
+#[cfg(not(doctest))]
+pages! {
     observability: "observability.md";
 }

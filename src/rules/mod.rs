@@ -5,7 +5,6 @@ mod error;
 mod file;
 mod identity;
 mod in_force;
-mod pass_on;
 mod path;
 mod scope;
 mod set;
@@ -17,4 +16,5 @@ mod watch;
 pub use self::{
     error::{Problem, RulesError},
     set::RuleSet,
+    trust::TrustedProxies,
 };

@@ -8,7 +8,7 @@ use std::{
 
 use http::Request;
 
-use super::{error::RulesError, file, in_force::Rules, source};
+use super::{error::RulesError, file, in_force::Rules, source, trust::TrustedProxies};
 use crate::{
     charge::Charges,
     extract::KeyError,
@@ -109,6 +109,29 @@ impl RuleSet {
     /// or put in their [place](Self::replace), and was not wrong.
     pub fn text(&self) -> String {
         self.in_force().text.clone().into()
+    }
+
+    /// The proxies that the rules in force trust, as `[trust]` names them.
+    ///
+    /// ```
+    /// use tollgate::RuleSet;
+    ///
+    /// # let limit = "[[limit]]\nname = \"all\"\nalgorithm = \"token_bucket\"\nlimit = 1\nwindow = \"1s\"\nkey = \"ip\"\n";
+    /// # let parse = |text: &str| RuleSet::parse(&format!("{limit}{text}"));
+    /// let rules = parse(r#"
+    ///     [trust]
+    ///     proxies = ["10.0.0.0/8"]
+    ///     headers = ["x-plan"]
+    /// "#)?;
+    /// let proxies = rules.trusted_proxies();
+    /// assert!(proxies.contains([10, 0, 0, 1].into()));
+    /// assert!(!proxies.contains([203, 0, 113, 9].into()));
+    /// assert_eq!(proxies.forwarding_header(), "x-forwarded-for");
+    /// assert_eq!(proxies.headers(), ["x-plan"]);
+    /// # Ok::<(), tollgate::RulesError>(())
+    /// ```
+    pub fn trusted_proxies(&self) -> TrustedProxies {
+        self.in_force().trust.proxies().clone()
     }
 
     /// What a request is charged, in the order of the file: nothing, if it is exempt or no limit is for it.

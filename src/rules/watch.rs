@@ -56,20 +56,42 @@ fn start(file: &Path, text: String, rules: Unheld) -> io::Result<()> {
     thread.spawn(move || follow(&file, Ok(text), &rules)).map(drop)
 }
 
-fn follow(file: &Path, mut taken: Found, rules: &Unheld) {
-    let mut before = taken.clone();
+fn follow(file: &Path, text: Found, rules: &Unheld) {
+    let mut looks = Looks::new(text);
     loop {
         thread::sleep(EVERY);
         let Some(rules) = rules.held() else {
             return;
         };
         let found = source::read(file).map_err(|error| error.in_file(file).to_string());
-        // What is still being written may already read as rules, though not as those that are meant.
-        if found == before && found != taken {
-            take(&rules, file, &found);
-            taken.clone_from(&found);
+        if let Some(changed) = looks.changed(found) {
+            take(&rules, file, changed);
         }
-        before = found;
+    }
+}
+
+/// What was found in the file, look by look.
+struct Looks {
+    before: Found,
+    taken: Found,
+}
+
+impl Looks {
+    fn new(taken: Found) -> Self {
+        let before = taken.clone();
+        Self { before, taken }
+    }
+
+    /// What is to be taken now, if anything. What is still being written may already read as rules, though not as those that
+    /// are meant: so it is taken when it is found for the second time.
+    fn changed(&mut self, found: Found) -> Option<&Found> {
+        let is_settled = found == self.before;
+        self.before = found;
+        if !is_settled || self.before == self.taken {
+            return None;
+        }
+        self.taken.clone_from(&self.before);
+        Some(&self.taken)
     }
 }
 
@@ -82,5 +104,57 @@ fn take(rules: &RuleSet, file: &Path, found: &Found) {
     match replaced {
         Ok(()) => tracing::info!(%file, limits = rules.limits().len(), "the rules have changed"),
         Err(error) => tracing::error!(%file, %error, "the rules are wrong: those before stay in force"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is taken after each look; `-` is nothing.
+    fn taken(looks: &[&str]) -> Vec<String> {
+        let found = |text: &str| match text {
+            "gone" => Err(text.to_owned()),
+            text => Ok(text.to_owned()),
+        };
+        let mut all = Looks::new(found("FIRST"));
+        let taken = looks.iter().map(|text| all.changed(found(text)).cloned());
+        taken
+            .map(|taken| taken.map_or("-".into(), |taken| taken.unwrap_or_else(|error| error)))
+            .collect()
+    }
+
+    #[test]
+    fn a_part_of_the_file_is_never_taken() {
+        assert_eq!(
+            taken(&["s", "se", "sec", "SECOND", "SECOND", "SECOND"]),
+            ["-", "-", "-", "-", "SECOND", "-"]
+        );
+        // It is emptied first, and then written.
+        assert_eq!(
+            taken(&["", "SECOND", "", "SECOND", "SECOND"]),
+            ["-", "-", "-", "-", "SECOND"]
+        );
+    }
+
+    #[test]
+    fn what_is_there_again_has_not_changed() {
+        assert_eq!(taken(&["FIRST", "FIRST", "FIRST"]), ["-"; 3]);
+        assert_eq!(taken(&["fir", "FIRST", "FIRST"]), ["-"; 3]);
+        assert_eq!(taken(&["gone", "FIRST", "FIRST"]), ["-"; 3]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_taken_once_and_what_it_was_before_is_a_change() {
+        assert_eq!(
+            taken(&["gone", "gone", "gone", "FIRST", "FIRST", "gone", "gone"]),
+            ["-", "gone", "-", "-", "FIRST", "-", "gone"]
+        );
+    }
+
+    /// A change is there after a look at the latest, and taken by the second one that finds it.
+    #[test]
+    fn a_change_is_taken_within_a_second() {
+        assert!(EVERY * 2 < Duration::from_secs(1));
     }
 }

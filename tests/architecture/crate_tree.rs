@@ -3,16 +3,18 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
-use crate::imports::{self, Module};
+use support::project::root;
+
+use crate::architecture::imports::{self, Module};
 
 /// `store::redis` as its words.
 pub(crate) type ModulePath = Vec<String>;
 
 pub(crate) fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    root().join("src")
 }
 
 pub(crate) struct CrateTree {

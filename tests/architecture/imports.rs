@@ -7,7 +7,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-use crate::crate_tree::ModulePath;
+use crate::architecture::crate_tree::ModulePath;
 
 #[derive(Default)]
 pub(crate) struct Module {

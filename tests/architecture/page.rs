@@ -1,6 +1,6 @@
 //! The floors, from the tables of docs/architecture.md.
 
-use crate::room::Room;
+use crate::architecture::room::Room;
 
 const PAGE: &str = include_str!("../../docs/architecture.md");
 

@@ -1,13 +1,8 @@
 //! One document: its links, and what others can link to.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use support::project::root;
 
 pub(crate) struct Page {
     /// From the project's root.

@@ -1,6 +1,8 @@
 //! Twenty requests through five algorithms, on a clock of their own.
 
-use crate::{example, support::redis::RedisServer};
+use support::project::example;
+
+use support::redis::RedisServer;
 
 #[test]
 fn compare_is_the_same_on_both_stores() {

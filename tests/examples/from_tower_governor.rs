@@ -2,7 +2,9 @@
 
 use reqwest::{Client, Method, RequestBuilder};
 
-use crate::{Server, example};
+use support::project::example;
+
+use crate::examples::Server;
 
 /// What a client is told: the status, the limit, and what is left of it.
 type Told = (u16, Option<u32>, Option<u32>);

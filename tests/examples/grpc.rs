@@ -3,7 +3,9 @@
 use tonic::{Code, Status, transport::Endpoint};
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-use crate::{Server, example, header};
+use support::project::example;
+
+use crate::examples::{Server, header};
 
 #[tokio::test]
 async fn grpc() {

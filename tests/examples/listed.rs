@@ -1,13 +1,16 @@
 //! Every example is told of, opens with how to run it, and is asked here for what it says there.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+use support::project::root;
+
+/// What follows `cargo run` for an example.
+fn run(name: &str) -> String {
+    let package = root().join("examples").join(name).join("Cargo.toml");
+    match package.exists() {
+        true => format!("-p example-{}", name.replace('_', "-")),
+        false => format!("--example {name}"),
+    }
 }
 
 /// The examples by name, each with the comment that it opens with.
@@ -16,7 +19,7 @@ fn examples() -> Vec<(String, String)> {
     let entries = entries.map(|entry| entry.unwrap().path());
     let examples = entries.filter_map(|path| {
         let main = match path.is_dir() {
-            true if path.ends_with("common") => return None,
+            true if path.join("src").exists() => path.join("src/main.rs"),
             true => path.join("main.rs"),
             false if path.extension().is_some_and(|extension| extension == "rs") => path.clone(),
             false => return None,
@@ -54,20 +57,23 @@ fn every_example_is_told_of_and_opens_with_how_to_run_it() {
     let readme = fs::read_to_string(root().join("examples/README.md")).unwrap();
     let examples = examples();
     for (name, opening) in &examples {
-        assert!(
-            after("--example ", opening).contains(name.as_str()),
-            "{name}: {opening}"
-        );
+        let run = format!("cargo run {}", run(name));
+        assert!(opening.contains(&run), "{name}: {opening}");
     }
-    let names: BTreeSet<_> = examples.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(after("--example ", &readme), names);
+    let runs: BTreeSet<_> = examples.iter().map(|(name, _)| run(name)).collect();
+    let told = readme
+        .split("| `cargo run ")
+        .skip(1)
+        .filter_map(|rest| rest.split('`').next());
+    let told = told.map(|told| told.split(" --features").next().unwrap().to_owned());
+    assert_eq!(told.collect::<BTreeSet<_>>(), runs);
 }
 
 #[test]
 fn every_example_is_run_and_asked_at_every_address_that_it_opens_with() {
     let tests = tests(root().join("tests"));
     for (name, opening) in examples() {
-        let runs = [format!("(\"{name}\")"), format!("(\"examples/{name}\")")];
+        let runs = [format!("(\"{name}\")"), format!("\"{name}\",")];
         let of_it = tests.iter().filter(|test| runs.iter().any(|run| test.contains(run)));
         let of_it: Vec<_> = of_it.collect();
         assert!(!of_it.is_empty(), "no test runs the example {name}");

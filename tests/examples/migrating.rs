@@ -13,7 +13,9 @@ use tower_governor::{
     key_extractor::{KeyExtractor as GovernorKey, PeerIpKeyExtractor, SmartIpKeyExtractor},
 };
 
-use crate::{Server, example, header};
+use support::project::example;
+
+use crate::examples::{Server, header};
 
 #[test]
 fn per_second_is_a_number_of_seconds() {

@@ -2,7 +2,9 @@
 
 use reqwest::{Client, RequestBuilder, Response};
 
-use crate::{Server, example, header};
+use support::project::example;
+
+use crate::examples::{Server, header};
 
 async fn send(request: RequestBuilder) -> (u16, String) {
     let response = request.send().await.unwrap();

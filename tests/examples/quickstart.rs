@@ -1,9 +1,10 @@
 //! The classic case, in memory and on Redis.
 
-use crate::{
-    Server, example, header, left,
-    support::redis::{RedisServer, keys},
-};
+use support::project::example;
+
+use support::redis::{RedisServer, keys};
+
+use crate::examples::{Server, header, left};
 
 /// The numbers that hold whenever the minute turns while this runs: no window is waited for.
 async fn the_classic_case(server: &Server) {

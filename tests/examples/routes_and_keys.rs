@@ -2,7 +2,9 @@
 
 use reqwest::Client;
 
-use crate::{Server, example, header, left};
+use support::project::example;
+
+use crate::examples::{Server, header, left};
 
 #[tokio::test]
 async fn per_route() {

@@ -8,7 +8,11 @@ use std::{
 
 use reqwest::Client;
 
-use crate::{Server, example, header, support::folder::Folder};
+use support::project::example;
+
+use support::folder::Folder;
+
+use crate::examples::{Server, header};
 
 const RULES: &str = include_str!("../../examples/rules/rules.toml");
 

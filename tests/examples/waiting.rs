@@ -1,6 +1,6 @@
 //! The examples in which somebody waits.
 
-use crate::example;
+use support::project::example;
 
 /// What it says, by lines.
 fn output(name: &str) -> Vec<String> {

@@ -2,10 +2,11 @@
 
 use std::{io::Write, net::TcpListener, process::Output};
 
-use crate::{
+use support::{folder::Folder, port::Port};
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     program::program,
-    support::{folder::Folder, port::Port},
 };
 
 /// It ends by itself.
@@ -157,7 +158,7 @@ const WRONG: [(&[&str], &str); 27] = [
 ];
 
 fn is_told(arguments: &[&str], wrong: &str) {
-    let more = "\n`cargo run --example gateway -- --help` tells more\n";
+    let more = "\n`--help` tells more\n";
     let told = (Some(2), String::new(), format!("{wrong}{more}"));
     assert_eq!(run(arguments), told, "{arguments:?}");
 }
@@ -224,7 +225,7 @@ fn wrong_rules_are_told_with_line_and_column() {
 async fn the_service_that_is_built_in_answers_any_path_and_says_what_it_was_sent() {
     let gateway = Gateway::start(ANY_NUMBER, &[]);
     let request = gateway.request("BREW".parse().unwrap(), "/any/path?at=all");
-    let reply = crate::support::http::Reply::to(request.header("x-mine", "yes").body("12345")).await;
+    let reply = support::http::Reply::to(request.header("x-mine", "yes").body("12345")).await;
     assert_eq!(reply.status, 200);
     let mut lines = reply.body.lines();
     assert_eq!(lines.next(), Some("BREW /any/path?at=all"));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire, status},
 };

@@ -7,13 +7,12 @@ use std::sync::{
 
 use tokio::task::JoinSet;
 
-use crate::{
-    fixture::Gateway,
-    support::{
-        http::{NOTHING, Reply},
-        patience::eventually,
-    },
+use support::{
+    http::{NOTHING, Reply},
+    patience::eventually,
 };
+
+use crate::gateway::fixture::Gateway;
 
 const CLIENTS: usize = 4;
 

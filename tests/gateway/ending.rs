@@ -8,9 +8,10 @@ use std::{
 use axum::http::Method;
 use tokio::net::TcpStream;
 
-use crate::{
+use support::patience::{eventually, until_some};
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
-    support::patience::{eventually, until_some},
     wire::{Upstream, Wire, patiently, status},
 };
 
@@ -65,7 +66,7 @@ async fn who_is_served_is_served_to_the_end() {
 
 #[tokio::test]
 async fn who_only_stays_connected_is_closed_and_not_waited_for() {
-    let service = crate::client::echo().await;
+    let service = crate::gateway::client::echo().await;
     let gateway = Gateway::to(
         &service.url(),
         ANY_NUMBER,
@@ -120,7 +121,7 @@ async fn who_is_told_twice_ends_at_once() {
 async fn who_has_a_websocket_is_cut_off() {
     let upstream = Upstream::start().await;
     let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &["--upstream-timeout", SOON]);
-    let (mut client, _service) = crate::tunnels::tunnel(&upstream, &gateway).await;
+    let (mut client, _service) = crate::gateway::tunnels::tunnel(&upstream, &gateway).await;
     signal(&gateway, "-TERM");
     until_it_is_closed(&gateway).await;
     assert_eq!(end(gateway).code(), Some(0));

@@ -5,10 +5,9 @@ use std::{fs, net::SocketAddr};
 use axum::http::Method;
 use reqwest::{Client, RequestBuilder};
 
-use crate::{
-    program::{Running, program},
-    support::{folder::Folder, http::Reply, patience::PATIENCE},
-};
+use support::{folder::Folder, http::Reply, patience::PATIENCE};
+
+use crate::gateway::program::{Running, program};
 
 /// Rules that count everybody, and refuse nobody.
 pub(crate) const ANY_NUMBER: &str = "

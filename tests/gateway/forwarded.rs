@@ -1,10 +1,11 @@
 //! What the service is told of the way a request came: nothing that a client made up.
 
-use crate::{
+use support::port::Port;
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     headers::values,
     program::{Running, program},
-    support::port::Port,
     wire::{Upstream, Wire},
 };
 

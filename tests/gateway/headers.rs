@@ -1,6 +1,6 @@
 //! Headers: what is between two who are connected goes no further, and the rest arrives as it was sent.
 
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire},
 };

@@ -3,11 +3,9 @@
 
 use axum::http::Method;
 
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{http::Reply, patience::eventually, redis::RedisServer},
-};
+use support::{http::Reply, patience::eventually, redis::RedisServer};
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 /// Two for each user, and four for all, in a window that does not end while a test runs.
 const RULES: &str = "

@@ -6,7 +6,9 @@ use std::{
     process::Stdio,
 };
 
-use crate::{
+use support::project::root;
+
+use crate::gateway::{
     program::{Running, program},
     wire::Wire,
 };
@@ -47,7 +49,8 @@ async fn it_listens_where_it_says_or_says_that_somebody_else_does() {
     };
     let (_, upstream) = running.banner.split_once("upstream  http://").unwrap();
     let (upstream, _) = upstream.split_once(',').unwrap();
-    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/gateway/rules.toml");
+    let rules = root().join("cli/src/gateway/rules.toml");
+    let rules = rules.display();
     let banner = format!(
         "listening on http://{AT}, a gateway to
   upstream  http://{upstream}, which is built in to try

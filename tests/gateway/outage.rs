@@ -7,15 +7,16 @@ use std::{
 
 use axum::http::Method;
 
-use crate::{
+use support::{
+    http::{NOTHING, Reply},
+    patience::eventually,
+    redis::RedisServer,
+};
+
+use crate::gateway::{
     crowd::{Answer, Crowd},
     fixture::Gateway,
     service::Service,
-    support::{
-        http::{NOTHING, Reply},
-        patience::eventually,
-        redis::RedisServer,
-    },
 };
 
 const LIMIT: usize = 50;

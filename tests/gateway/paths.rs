@@ -1,14 +1,15 @@
 //! Paths, however they are written: the limit and the service get the same one.
 
-#[path = "../../examples/gateway/plain/path.rs"]
+#[path = "../../cli/src/gateway/plain/path.rs"]
 mod path;
 
 use proptest::prelude::*;
 
-use crate::{
+use support::property::config;
+
+use crate::gateway::{
     client::echo,
     fixture::{ANY_NUMBER, Gateway, at_most},
-    support::property::config,
     wire::{Upstream, Wire},
 };
 
@@ -179,7 +180,7 @@ fn a_path() -> impl Strategy<Value = String> {
 }
 
 /// Where inputs are kept that have failed once.
-const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/regressions.txt");
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/gateway/regressions.txt");
 
 proptest! {
     #![proptest_config(config(20_000, FAILURES))]

@@ -1,17 +1,15 @@
 //! The gateway as a program: started with any options, and ended with its owner.
 
 use std::{
-    env,
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
     process::{Child, Command, Stdio},
 };
 
+use support::project;
+
 pub(crate) fn program() -> Command {
-    let test = env::current_exe().unwrap();
-    let program = test.parent().unwrap().parent().unwrap().join("examples/gateway");
-    assert!(program.exists(), "no gateway: `cargo build --examples` builds it");
-    Command::new(program)
+    Command::new(project::program_path("gateway"))
 }
 
 /// A gateway that serves.

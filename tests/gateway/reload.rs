@@ -13,12 +13,14 @@ use axum::http::Method;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{http::Reply, patience::eventually, redis::RedisServer},
+use support::{
+    http::Reply,
+    patience::eventually,
+    redis::RedisServer,
     versions::{VERSIONS, Version, names},
 };
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 const CLIENTS: usize = 12;
 const USERS: [&str; 3] = ["ann", "bob", "carol"];

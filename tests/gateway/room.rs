@@ -4,13 +4,14 @@ use std::{fs, net::SocketAddr, process::Command, time::Duration};
 
 use tokio::time::timeout;
 
-use crate::{
+use support::{
+    folder::Folder,
+    patience::{eventually, until},
+};
+
+use crate::gateway::{
     fixture::ANY_NUMBER,
     program::{Running, program},
-    support::{
-        folder::Folder,
-        patience::{eventually, until},
-    },
     wire::Wire,
 };
 
@@ -45,7 +46,7 @@ const PLACES: usize = (FILES - 64) / 2;
 
 #[tokio::test]
 async fn who_comes_when_all_places_are_taken_waits_until_one_leaves() {
-    let service = crate::client::echo().await;
+    let service = crate::gateway::client::echo().await;
     let folder = Folder::new("room");
     fs::write(folder.file("rules.toml"), ANY_NUMBER).unwrap();
     let mut gateway = Command::new("sh");

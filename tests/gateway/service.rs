@@ -11,10 +11,9 @@ use axum::{
     http::{Method, Uri},
 };
 
-use crate::{
-    fixture::Gateway,
-    support::{http::Server, redis::RedisServer},
-};
+use support::{http::Server, redis::RedisServer};
+
+use crate::gateway::fixture::Gateway;
 
 /// The first lines of requests, like `GET /path`.
 type Lines = Arc<Mutex<Vec<String>>>;

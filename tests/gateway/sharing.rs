@@ -11,7 +11,9 @@ use std::{
 use axum::http::Method;
 use tokio::task::JoinSet;
 
-use crate::{fixture::Gateway, service::Service, support::redis::RedisServer};
+use support::redis::RedisServer;
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 const LIMIT: usize = 100;
 const CLIENTS: usize = 16;

@@ -1,9 +1,10 @@
 //! WebSockets: both sides agree through the gateway, and then it is not in between.
 
-use crate::{
+use support::patience::until;
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     room::until_connected,
-    support::patience::until,
     wire::{Upstream, Wire, status},
 };
 

@@ -7,8 +7,8 @@ use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
 };
 
-use crate::fixture::Gateway;
-pub(crate) use crate::support::patience::patiently;
+use crate::gateway::fixture::Gateway;
+pub(crate) use support::patience::patiently;
 
 /// One end of a connection.
 pub(crate) struct Wire {

@@ -6,10 +6,9 @@ use axum::extract::Request;
 use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::{
-    fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores},
-    support::http::Headers,
-};
+use support::http::Headers;
+
+use crate::grpc::fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores};
 
 on_both_stores![
     a_refusal_says_what_clients_can_act_on,

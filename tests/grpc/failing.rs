@@ -3,10 +3,9 @@
 use tollgate::{FixedWindow, Global, ManualClock, Quota, RateLimitLayer, RedisStore};
 use tonic::Code;
 
-use crate::{
-    fixture::{Client, Clinic, NOTHING, NOW, Server},
-    support::redis::RedisServer,
-};
+use support::redis::RedisServer;
+
+use crate::grpc::fixture::{Client, Clinic, NOTHING, NOW, Server};
 
 /// A layer whose Redis is gone after one call. Nobody else gets its port meanwhile.
 async fn failing() -> (RateLimitLayer<FixedWindow, Global, RedisStore>, RedisServer) {

@@ -20,12 +20,12 @@ use tonic_health::pb::{
     health_server::{Health, HealthServer},
 };
 
-pub(crate) use crate::support::{
+pub(crate) use support::{
     each_store::{NOW, TestStore, on_both_stores},
     http::{NOTHING, Server},
     patience::yielding,
 };
-use crate::support::{http::Headers, patience::PATIENCE};
+use support::{http::Headers, patience::PATIENCE};
 
 /// Who has been asked for, and what was left of the tiers by the decision in the request.
 pub(crate) type Served = Arc<Mutex<Vec<(String, Vec<u64>)>>>;

@@ -3,7 +3,7 @@
 use tollgate::{ClientIp, Header, MemoryStore, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores};
+use crate::grpc::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores};
 
 on_both_stores![metadata_is_a_key];
 

@@ -4,10 +4,9 @@ use tokio::task::JoinHandle;
 use tollgate::{Global, Key, LeakyBucket, Limit, ManualClock, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::{
-    fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores, yielding},
-    support::held::{SECOND, begin_to_wait},
-};
+use support::held::{SECOND, begin_to_wait};
+
+use crate::grpc::fixture::{Answer, Client, Clinic, Server, TestStore, about, on_both_stores, yielding};
 
 on_both_stores![
     a_call_that_is_dropped_leaves_its_place,

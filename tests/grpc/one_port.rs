@@ -4,7 +4,7 @@ use axum::{Router, routing::get};
 use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
 use tonic::{Code, service::Routes};
 
-use crate::fixture::{Client, Server, TestStore, on_both_stores};
+use crate::grpc::fixture::{Client, Server, TestStore, on_both_stores};
 
 on_both_stores![each_is_answered_in_its_own_way_and_all_share_the_limit];
 

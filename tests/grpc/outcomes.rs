@@ -6,7 +6,7 @@ use axum::{extract::Request, http::Method, response::Response};
 use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores, yielding};
+use crate::grpc::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores, yielding};
 
 on_both_stores![
     a_call_that_fails_is_given_back,

@@ -7,7 +7,7 @@ use tonic::{
     transport::{self, server::TcpIncoming},
 };
 
-use crate::{
+use crate::grpc::{
     fixture::{Answer, Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores},
     wire::{REFUSED, call, lines},
 };

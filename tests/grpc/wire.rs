@@ -12,10 +12,9 @@ use tollgate::{FixedWindow, Global, Key, KeyError, MemoryStore, Quota, RateLimit
 use tonic::{Code, body::Body, codegen::Body as _, transport::Channel};
 use tower::ServiceExt;
 
-use crate::{
-    fixture::{Client, Clinic, Server, TestStore, on_both_stores},
-    support::http::Reply,
-};
+use support::http::Reply;
+
+use crate::grpc::fixture::{Client, Clinic, Server, TestStore, on_both_stores};
 
 on_both_stores![a_refusal_ends_with_its_headers];
 

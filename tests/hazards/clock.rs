@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisStore, Rule, Store, Verdict, redis::Connection};
 
-use crate::{
+use support::{
+    patience::until,
+    redis::{RedisServer, stored, time},
+    rules::each_algorithm,
+    server_clock::ServerClock,
+};
+
+use crate::hazards::{
     fixture::{LIMIT, Mode, Node, Seen, charged, is_exact},
     left::{every_key_ends, nothing_is_left},
-    support::{
-        patience::until,
-        redis::{RedisServer, stored, time},
-        rules::each_algorithm,
-        server_clock::ServerClock,
-    },
 };
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -2,14 +2,15 @@
 
 use tollgate::{Charge, Charges, Key, Operation, Store};
 
-use crate::{
+use support::{
+    cluster::Cluster,
+    patience::eventually,
+    redis::{RedisServer, info},
+};
+
+use crate::hazards::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact, is_replicated, key_of, limit},
     left::{every_key_ends, nothing_is_left_at},
-    support::{
-        cluster::Cluster,
-        patience::eventually,
-        redis::{RedisServer, info},
-    },
 };
 
 fn node(mode: Mode, cluster: &Cluster) -> Node {

@@ -1,14 +1,15 @@
 //! Connections that are cut while Redis replies. It has done what it was asked, and nobody will ever know: whoever lost
 //! his reply is charged, and is not sent again.
 
-use crate::{
+use support::{
+    patience::until,
+    proxy::Proxy,
+    redis::{RedisServer, calls},
+};
+
+use crate::hazards::{
     fixture::{MODES, Node, Seen, charged, charged_to_all, is_exact},
     left::{every_key_ends, nothing_is_left_behind},
-    support::{
-        patience::until,
-        proxy::Proxy,
-        redis::{RedisServer, calls},
-    },
     together::{IN_FLIGHT, together},
 };
 

@@ -3,13 +3,14 @@
 
 use tollgate::redis::Connection;
 
-use crate::{
+use support::{
+    patience::{eventually, until},
+    redis::{RedisServer, ask, calls},
+};
+
+use crate::hazards::{
     fixture::{MODES, Mode, Node, Seen, charged, charged_to_all, is_exact},
     left::{every_key_ends, nothing_is_left},
-    support::{
-        patience::{eventually, until},
-        redis::{RedisServer, ask, calls},
-    },
     together::{IN_FLIGHT, together},
 };
 

@@ -9,15 +9,16 @@ use std::{
 use tokio::task::{JoinSet, yield_now};
 use tollgate::{Charge, Charges, Key, Operation, Store};
 
-use crate::{
+use support::{
+    leaks::tasks,
+    patience::eventually,
+    random::Random,
+    redis::{RedisServer, ask, stored},
+};
+
+use crate::hazards::{
     fixture::{Mode, Node, Seen, charged, is_exact, key_of, limit},
     left::nothing_is_left,
-    random::Random,
-    support::{
-        leaks::tasks,
-        patience::eventually,
-        redis::{RedisServer, ask, stored},
-    },
 };
 
 /// How often everything is tried, each time with other users and other moments.

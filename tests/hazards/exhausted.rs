@@ -5,13 +5,14 @@ use tokio::{
     time,
 };
 
-use crate::{
+use support::{
+    patience::took,
+    redis::{DEADLINE, RedisServer, ask},
+};
+
+use crate::hazards::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact},
     left::nothing_is_left,
-    support::{
-        patience::took,
-        redis::{DEADLINE, RedisServer, ask},
-    },
 };
 
 /// As many as one connection is asked for at once.

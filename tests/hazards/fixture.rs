@@ -9,13 +9,12 @@ use tollgate::{
 };
 use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
-use crate::{
-    left::every_key_ends,
-    support::{
-        patience::{eventually, took},
-        redis::{ask, keys, stored},
-    },
+use support::{
+    patience::{eventually, took},
+    redis::{ask, keys, stored},
 };
+
+use crate::hazards::left::every_key_ends;
 
 /// What each user may have in a window that does not end while a test runs.
 pub(crate) const LIMIT: u64 = 100;

@@ -5,11 +5,12 @@ use std::time::Duration;
 use tokio::time;
 use tollgate::redis::Connection;
 
-use crate::{
+use support::redis::{RedisServer, ask};
+
+use crate::hazards::{
     fixture::{MODES, Node, Seen, charged, is_exact},
     left::nothing_is_left,
     log,
-    support::redis::{RedisServer, ask},
     together::together,
 };
 

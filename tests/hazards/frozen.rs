@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use tokio::time;
 
-use crate::{
+use support::redis::{DEADLINE, RedisServer};
+
+use crate::hazards::{
     fixture::{CONNECTING, MODES, Node, Seen, charged, is_exact},
     left::nothing_is_left,
-    support::redis::{DEADLINE, RedisServer},
 };
 
 /// It answers nobody, and does later what it was sent: whoever got no answer may have been charged, but once. So no more
-/// than [`LIMIT`](crate::fixture::LIMIT) are admitted by Redis, in its one lifetime.
+/// than [`LIMIT`](crate::hazards::fixture::LIMIT) are admitted by Redis, in its one lifetime.
 #[tokio::test]
 async fn sigstop_and_sigcont() {
     for mode in MODES {

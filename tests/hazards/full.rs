@@ -5,10 +5,11 @@
 
 use tollgate::redis::Connection;
 
-use crate::{
+use support::redis::{RedisServer, ask};
+
+use crate::hazards::{
     fixture::{LIMIT, MODES, Node, Seen, Tally, charged, charged_to_all, is_exact},
     left::{every_key_ends, nothing_is_left},
-    support::redis::{RedisServer, ask},
     together::together,
 };
 

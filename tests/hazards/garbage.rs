@@ -2,13 +2,14 @@
 
 use tollgate::redis::Connection;
 
-use crate::{
+use support::{
+    patience::until,
+    redis::{RedisServer, ask},
+};
+
+use crate::hazards::{
     fixture::{LIMIT, Mode, Node, Seen, charged, is_exact, key_of},
     left::nothing_is_left,
-    support::{
-        patience::until,
-        redis::{RedisServer, ask},
-    },
 };
 
 /// What puts something else under KEY, which is not there.

@@ -1,12 +1,13 @@
 //! A Redis that is killed, and one that starts again with nothing.
 
-use crate::{
+use support::{
+    patience::eventually,
+    redis::{RedisServer, ask},
+};
+
+use crate::hazards::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact},
     left::nothing_is_left,
-    support::{
-        patience::eventually,
-        redis::{RedisServer, ask},
-    },
 };
 
 /// Each lifetime of Redis admits [`LIMIT`] at most. Without Redis: as many as come in an open service, none in a closed

@@ -2,15 +2,14 @@
 
 use tollgate::redis::Connection;
 
-use crate::{
-    fixture::Node,
-    support::{
-        leaks::tasks,
-        patience::eventually,
-        proxy::Proxy,
-        redis::{RedisServer, ask, keys},
-    },
+use support::{
+    leaks::tasks,
+    patience::eventually,
+    proxy::Proxy,
+    redis::{RedisServer, ask, keys},
 };
+
+use crate::hazards::fixture::Node;
 
 pub(crate) fn every_key_ends(redis: &mut Connection) {
     for key in keys(redis) {

@@ -7,7 +7,7 @@ use std::sync::{
 
 use tokio::task::JoinHandle;
 
-use crate::fixture::{LIMIT, Node, Tally};
+use crate::hazards::fixture::{LIMIT, Node, Tally};
 
 pub(crate) struct Load {
     stop: Arc<AtomicBool>,

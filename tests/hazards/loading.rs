@@ -2,20 +2,21 @@
 
 use std::thread;
 
-use crate::{
+use support::{
+    folder::Folder,
+    patience::until,
+    redis::{RedisServer, ask, info},
+};
+
+use crate::hazards::{
     fixture::{MODES, Node, Seen, charged, is_exact},
     left::nothing_is_left,
-    support::{
-        folder::Folder,
-        patience::until,
-        redis::{RedisServer, ask, info},
-    },
 };
 
 /// So many keys that, at a millisecond each, it is not done before it is told to hurry.
 const KEYS: usize = 20_000;
 
-/// Redis admits [`LIMIT`](crate::fixture::LIMIT), before and after together: nothing was lost.
+/// Redis admits [`LIMIT`](crate::hazards::fixture::LIMIT), before and after together: nothing was lost.
 #[tokio::test]
 async fn loading() {
     for mode in MODES {

@@ -1,7 +1,7 @@
 //! What the store has said in the log, Redis by Redis.
 
-pub(crate) use crate::support::log::listen;
-use crate::support::{log, redis::RedisServer};
+pub(crate) use support::log::listen;
+use support::{log, redis::RedisServer};
 
 /// What was said of this Redis since the last look: how loudly, and how it begins.
 pub(crate) fn of(server: &RedisServer) -> Vec<String> {

@@ -6,11 +6,12 @@ use tollgate::{
     redis::{Connection, cmd},
 };
 
-use crate::{
+use support::redis::{RedisServer, ask, info};
+
+use crate::hazards::{
     fixture::{MODES, Mode, Node, Seen, charged, is_exact},
     left::nothing_is_left,
     log,
-    support::redis::{RedisServer, ask, info},
 };
 
 /// What is said while nobody is let in, however many come.

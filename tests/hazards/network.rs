@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use tokio::time;
 
-use crate::{
+use support::{
+    patience::until,
+    proxy::{Proxy, Way},
+    redis::{DEADLINE, RedisServer},
+};
+
+use crate::hazards::{
     fixture::{CONNECTING, MODES, Mode, Node, Seen, charged, is_exact},
     left::nothing_is_left_behind,
-    support::{
-        patience::until,
-        proxy::{Proxy, Way},
-        redis::{DEADLINE, RedisServer},
-    },
 };
 
 /// Longer than a test takes. The proxy goes by a clock that does not leap, so whoever waits runs out of time before.

@@ -5,13 +5,14 @@ use tokio::{
     task::yield_now,
 };
 
-use crate::{
+use support::{
+    patience::patiently,
+    redis::{RedisServer, ask},
+};
+
+use crate::hazards::{
     fixture::{MODES, Node, Seen, charged, is_exact},
     left::nothing_is_left,
-    support::{
-        patience::patiently,
-        redis::{RedisServer, ask},
-    },
 };
 
 /// How many connections a store has unless told otherwise.

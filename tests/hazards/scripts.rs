@@ -5,13 +5,14 @@ use std::time::Duration;
 use tokio::time;
 use tollgate::redis::{Connection, Value, cmd};
 
-use crate::{
+use support::{
+    patience::{until, yielding},
+    redis::{RedisServer, ask, calls},
+};
+
+use crate::hazards::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact},
     left::nothing_is_left,
-    support::{
-        patience::{until, yielding},
-        redis::{RedisServer, ask, calls},
-    },
 };
 
 /// Nobody sees anything of it: whoever finds the program gone brings it along again, as often as it takes.

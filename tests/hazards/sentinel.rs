@@ -1,9 +1,10 @@
 //! A primary that dies, and sentinels that make a replica the primary.
 
-use crate::{
+use support::{patience::eventually, redis::RedisServer, sentinel::Sentinels};
+
+use crate::hazards::{
     fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated},
     left::nothing_is_left_at,
-    support::{patience::eventually, redis::RedisServer, sentinel::Sentinels},
 };
 
 fn node(mode: Mode, sentinels: &Sentinels) -> Node {

@@ -3,10 +3,9 @@
 use tokio::task::{JoinSet, yield_now};
 use tollgate::redis::Connection;
 
-use crate::{
-    fixture::{Node, Tally},
-    support::redis::ask,
-};
+use support::redis::ask;
+
+use crate::hazards::fixture::{Node, Tally};
 
 /// How many calls are in flight when the others begin to wait, on a node with one lane: one that a request leads, and one
 /// that the lane's task sends.

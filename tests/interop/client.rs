@@ -1,9 +1,8 @@
 //! A client, as a program of its own.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::PathBuf, process::Command};
+
+use support::project::{root, target};
 
 /// Runs a script of `clients/` with these arguments, and tells what it printed, by lines.
 pub(crate) async fn run(script: &str, arguments: &[String]) -> Vec<String> {
@@ -41,15 +40,13 @@ fn python(script: &str) -> Command {
 }
 
 fn text(script: &str) -> String {
-    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/clients");
+    let clients = root().join("tests/interop/clients");
     std::fs::read_to_string(clients.join(script)).unwrap()
 }
 
 /// Where scripts/test has put what the scripts import, beside what it builds.
 fn installed(folder: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .with_file_name("interop")
-        .join(folder);
+    let folder = target().join("interop").join(folder);
     assert!(
         folder.exists(),
         "no clients at {}: run scripts/test, which installs what tests/interop/clients names",

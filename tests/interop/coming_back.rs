@@ -2,7 +2,7 @@
 
 use tollgate::{HttpAnswers, ResetUnit};
 
-use crate::{
+use crate::interop::{
     client,
     server::{Time, Watched},
 };

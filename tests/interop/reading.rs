@@ -4,7 +4,9 @@ use axum::{Router, routing::get};
 use serde_json::{Value, json};
 use tollgate::{Global, HttpAnswers, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer, ResetUnit, SlidingLog};
 
-use crate::{client, support::http::Server};
+use support::http::Server;
+
+use crate::interop::client;
 
 /// A quarter of a second after a whole one, for server and client alike.
 const NOW: Micros = 1_800_000_000_250_000;

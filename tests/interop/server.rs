@@ -14,7 +14,7 @@ use axum::{
 };
 use tollgate::{Global, HttpAnswers, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer};
 
-use crate::support::http::{Headers, Server};
+use support::http::{Headers, Server};
 
 /// How the time goes on for a client that has been refused. Until then it goes by the requests, however slow the machine is.
 #[derive(Clone, Copy)]

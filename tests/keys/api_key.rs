@@ -3,7 +3,7 @@
 use http::{HeaderValue, Request};
 use tollgate::{ApiKey, KeyError, KeyExtractor};
 
-use crate::{digest, key, request, shell};
+use crate::keys::{digest, key, request, shell};
 
 fn authorized(value: &str) -> Request<()> {
     request(&[("authorization", value)])

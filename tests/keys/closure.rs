@@ -3,7 +3,7 @@
 use http::Request;
 use tollgate::{Key, KeyError, KeyExtractor};
 
-use crate::{key, request};
+use crate::keys::{key, request};
 
 #[test]
 fn a_closure_may_return_a_key() {
@@ -44,7 +44,7 @@ fn a_closure_may_refuse_where_it_never_exempts() {
     let request = |uri| Request::get(uri).body(()).unwrap();
     assert_eq!(key(&strict, &request("http://localhost:80/")), "port:80");
     assert_eq!(
-        crate::error(&strict, &request("/")),
+        crate::keys::error(&strict, &request("/")),
         "there is no port to count requests by: give one"
     );
 }

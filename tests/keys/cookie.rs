@@ -3,7 +3,7 @@
 use http::{HeaderValue, Request};
 use tollgate::{Cookie, Header, KeyError, KeyExtractor, QueryParam};
 
-use crate::{digest, error, key, request};
+use crate::keys::{digest, error, key, request};
 
 fn with(cookies: &str) -> Request<()> {
     request(&[("cookie", cookies)])

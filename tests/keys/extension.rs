@@ -4,7 +4,7 @@ use std::any::type_name;
 
 use tollgate::{FromExtension, Header, Key, KeyError, KeyExtractor};
 
-use crate::{error, key, request, with_extension};
+use crate::keys::{error, key, request, with_extension};
 
 #[derive(Clone)]
 struct User {

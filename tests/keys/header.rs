@@ -3,7 +3,7 @@
 use http::{HeaderValue, Request};
 use tollgate::{ApiKey, ClientIp, Cookie, Header, HttpMethod, KeyError, KeyExtractor, QueryParam};
 
-use crate::{digest, error, key, request};
+use crate::keys::{digest, error, key, request};
 
 fn with_value(value: impl AsRef<[u8]>) -> Request<()> {
     let value = HeaderValue::from_bytes(value.as_ref()).unwrap();

@@ -12,7 +12,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tollgate::{ClientIp, Header, Key, KeyError, KeyExtractor, extract::Or};
 
-use crate::{FAILURES, support::property::config};
+use support::property::config;
+
+use crate::keys::FAILURES;
 
 /// What means something in a key, or would to Redis or in a log.
 const PIECES: &[&str] = &[

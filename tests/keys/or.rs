@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use http::Request;
 use tollgate::{ApiKey, ClientIp, FromExtension, Header, Key, KeyError, KeyExtractor, extract::Or};
 
-use crate::{digest, key, request, with_extension};
+use crate::keys::{digest, key, request, with_extension};
 
 fn from_peer(headers: &[(&str, &str)]) -> Request<()> {
     let mut request = request(headers);

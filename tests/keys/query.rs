@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use http::Request;
 use tollgate::{ApiKey, ClientIp, Header, KeyError, KeyExtractor, QueryParam};
 
-use crate::{digest, error, key};
+use crate::keys::{digest, error, key};
 
 fn asked(query: &str) -> Request<()> {
     Request::get(format!("/search{query}")).body(()).unwrap()

@@ -2,7 +2,7 @@
 
 use tollgate::{ApiKey, ClientIp, Header};
 
-use crate::support::twins::refused;
+use support::twins::refused;
 
 #[test]
 fn a_header_that_cannot_be_called_that() {

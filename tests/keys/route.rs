@@ -10,7 +10,7 @@ use axum::{
 use tollgate::{Header, KeyExtractor, Route};
 use tower::ServiceExt;
 
-use crate::digest;
+use crate::keys::digest;
 
 /// The router, which answers with the key of each request.
 fn told<K>(router: Router, extractor: K) -> Router
@@ -18,7 +18,7 @@ where
     K: KeyExtractor<Request> + Clone + Send + Sync + 'static,
 {
     router.layer(from_fn(move |request: Request, _: Next| {
-        let key = crate::key(&extractor, &request);
+        let key = crate::keys::key(&extractor, &request);
         async move { key }
     }))
 }

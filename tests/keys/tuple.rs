@@ -3,7 +3,7 @@
 use http::Request;
 use tollgate::{ClientIp, FromExtension, Global, Header, HttpMethod, Key, KeyError, KeyExtractor};
 
-use crate::{key, request, with_extension};
+use crate::keys::{key, request, with_extension};
 
 fn path(request: &Request<()>) -> Key {
     Key::new(request.uri().path().to_owned())

@@ -7,16 +7,15 @@ use tollgate::{
     Algorithm, Charge, Charges, Cost, Decision, END_OF_TIME, Key, Limit, Micros, Operation, Outcome, State, Verdict,
 };
 
-use crate::{
-    FAILURES, START, Steps, any_steps, micros, stay_within_the_bound,
-    support::{
-        cluster::Cluster,
-        property::holds,
-        redis::{RedisServer, ask, everything},
-        stores::AnyStore,
-        traces::{any_elapse, any_rule, any_size, clamp},
-    },
+use support::{
+    cluster::Cluster,
+    property::holds,
+    redis::{RedisServer, ask, everything},
+    stores::AnyStore,
+    traces::{any_elapse, any_rule, any_size, clamp},
 };
+
+use crate::laws::{FAILURES, START, Steps, any_steps, micros, stay_within_the_bound};
 
 /// Asks a store at times of the test's choosing, under a name that nobody has used before.
 struct Caller<'a> {

@@ -2,7 +2,7 @@
 
 use tollgate::{Charge, Charges, Cost, Decision, Key, Limit, ManualClock, MemoryStore, Operation, Rule, State, Store};
 
-use crate::START;
+use crate::laws::START;
 
 /// A group of tiers on a store of its own.
 pub(crate) struct Tiers {

@@ -2,15 +2,13 @@
 
 use tollgate::{Fallback, Limiter, ManualClock, MemoryStore, RedisStore};
 
-use crate::{
-    SECOND, alice, bob, decided, one, remaining,
-    support::{
-        each_store::NOW,
-        patience::{patiently, yielding},
-        redis::RedisServer,
-    },
-    told,
+use support::{
+    each_store::NOW,
+    patience::{patiently, yielding},
+    redis::RedisServer,
 };
+
+use crate::limiter::{SECOND, alice, bob, decided, one, remaining, told};
 
 struct Failing {
     redis: RedisServer,

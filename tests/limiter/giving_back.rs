@@ -2,14 +2,12 @@
 
 use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, Quota, SlidingLog, TokenBucket};
 
-use crate::{
-    SECOND, alice, bob, decided, one, remaining,
-    support::{
-        each_store::{TestStore, on_both_stores},
-        rules::each_algorithm,
-    },
-    told,
+use support::{
+    each_store::{TestStore, on_both_stores},
+    rules::each_algorithm,
 };
+
+use crate::limiter::{SECOND, alice, bob, decided, one, remaining, told};
 
 on_both_stores![
     a_refund_gives_back_what_was_charged,

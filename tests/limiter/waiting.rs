@@ -5,16 +5,14 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tollgate::{Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, TokenBucket};
 
-use crate::{
-    MICRO, SECOND, alice, bob, decided, one, remaining,
-    support::{
-        each_store::{NOW, TestStore, on_both_stores},
-        held::{begin_to_wait, settled},
-        patience::{patiently, yielding},
-        rules::each_algorithm,
-    },
-    told,
+use support::{
+    each_store::{NOW, TestStore, on_both_stores},
+    held::{begin_to_wait, settled},
+    patience::{patiently, yielding},
+    rules::each_algorithm,
 };
+
+use crate::limiter::{MICRO, SECOND, alice, bob, decided, one, remaining, told};
 
 on_both_stores![
     a_wait_returns_when_the_call_may_go,

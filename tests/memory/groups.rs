@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate::{FixedWindow, Key, Limit, Operation, Quota};
 
-use crate::support::{
+use support::{
     memory::{TEN, acquire, apply, charge, costs, receipt, remaining, store},
     rules::each_algorithm,
 };

@@ -7,7 +7,7 @@ use tollgate::{
     SlidingCounter, SlidingLog, TokenBucket,
 };
 
-use crate::support::{
+use support::{
     memory::{SECOND, TEN, acquire, apply, charge, costs, group, receipt, remaining, store},
     rules::each_algorithm,
 };

@@ -8,7 +8,7 @@ use std::{
 
 use tollgate::{Algorithm, Charge, FixedWindow, Key, Limit, Operation, Quota, Rule};
 
-use crate::support::{
+use support::{
     memory::{acquire, apply, remaining, still},
     rules::each_algorithm,
 };

@@ -2,13 +2,12 @@
 
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisStore, Store, TokenBucket};
 
-use crate::{
-    recorded::Recorded,
-    support::{
-        patience::{eventually, yielding},
-        redis::RedisServer,
-    },
+use support::{
+    patience::{eventually, yielding},
+    redis::RedisServer,
 };
+
+use crate::recorded::Recorded;
 
 /// How many stores do not ask this server; nothing, if nobody has said.
 fn open(recorded: &Recorded, server: &RedisServer) -> Option<f64> {

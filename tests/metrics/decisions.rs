@@ -2,13 +2,12 @@
 
 use tollgate::{AsError, FixedWindow, Global, Key, Limiter, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 
-use crate::{
-    recorded::{Recorded, figures},
-    support::{
-        memory::still,
-        requests::{name, passed},
-    },
+use support::{
+    memory::still,
+    requests::{name, passed},
 };
+
+use crate::recorded::{Recorded, figures};
 
 const REQUESTS: &str = "tollgate_requests_total";
 const DECISIONS: &str = "tollgate_decisions_total";

@@ -8,14 +8,13 @@ use tollgate::{
     SlidingLog, Store, TokenBucket,
 };
 
-use crate::{
-    recorded::{Listed, Recorded},
-    support::{
-        documented::{code, observability},
-        redis::RedisServer,
-        requests::{name, passed},
-    },
+use support::{
+    documented::{code, observability},
+    redis::RedisServer,
+    requests::{name, passed},
 };
+
+use crate::recorded::{Listed, Recorded};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -3,13 +3,12 @@
 use tokio::{task::yield_now, time};
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisDecision, RedisStore, Store, StoreError, TokenBucket};
 
-use crate::{
-    recorded::{Figures, Recorded},
-    support::{
-        patience::yielding,
-        redis::{RedisServer, ask, begin, calls},
-    },
+use support::{
+    patience::yielding,
+    redis::{RedisServer, ask, begin, calls},
 };
+
+use crate::recorded::{Figures, Recorded};
 
 fn charge(limit: &str, key: &'static str) -> Operation {
     let bucket = TokenBucket::new(Quota::per_day(2));

@@ -5,10 +5,9 @@ use std::time::Duration;
 use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, Quota, RateLimitLayer};
 use tower::{Layer, Service, service_fn};
 
-use crate::{
-    recorded::Recorded,
-    support::{memory::still, patience::yielding},
-};
+use support::{memory::still, patience::yielding};
+
+use crate::recorded::Recorded;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -8,7 +8,7 @@ use tollgate::{
     TokenBucket,
 };
 
-use crate::{
+use crate::over_http::{
     answers::serve,
     fixture::{Server, TestStore, on_both_stores, yielding},
 };

@@ -16,7 +16,7 @@ use tollgate::{
 };
 use tower::{Layer, service_fn};
 
-use crate::fixture::{NOW, Reply, Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{NOW, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_refusal_has_a_body_that_clients_can_act_on,

@@ -3,7 +3,7 @@
 use axum::{Router, routing::get};
 use tollgate::{ApiKey, ClientIp, Header, KeyExtractor, Quota, RateLimitLayer};
 
-use crate::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_request_without_its_header_is_told_what_it_lacks,

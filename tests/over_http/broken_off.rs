@@ -5,11 +5,12 @@ use reqwest::Response;
 use tokio::sync::mpsc::UnboundedSender;
 use tollgate::{Global, RateLimitLayer, Sent};
 
-use crate::{
+use support::held::SECOND;
+
+use crate::over_http::{
     fixture::{Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Chunk, Chunks},
     streaming::{HUNDRED, Next, left, serve, twenty},
-    support::held::SECOND,
 };
 
 on_both_stores![

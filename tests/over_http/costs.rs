@@ -8,15 +8,16 @@ use tollgate::{
     MemoryStore, Quota, RateLimitLayer, Rule, TokenBucket,
 };
 
-use crate::{
+use support::{
+    held::SECOND,
+    redis::{RedisServer, keys},
+    rules::each_algorithm,
+};
+
+use crate::over_http::{
     fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Chunks, asked, number, obliging},
     queue::one_a_second,
-    support::{
-        held::SECOND,
-        redis::{RedisServer, keys},
-        rules::each_algorithm,
-    },
 };
 
 on_both_stores![

@@ -8,15 +8,16 @@ use axum::{
 use tokio::task::JoinHandle;
 use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer};
 
-use crate::{
+use support::{
+    held::{SECOND, begin_to_wait},
+    redis::{RedisServer, ask, info},
+    rules::each_algorithm,
+};
+
+use crate::over_http::{
     fixture::{NOW, Reply, Server, TestStore, on_both_stores, yielding},
     handlers::{Keeper, asked, is_success},
     queue::{left, one_a_second},
-    support::{
-        held::{SECOND, begin_to_wait},
-        redis::{RedisServer, ask, info},
-        rules::each_algorithm,
-    },
 };
 
 on_both_stores![

@@ -8,7 +8,7 @@ use std::sync::{
 use axum::{Router, extract::Request, routing::get};
 use tollgate::{Decision, FixedWindow, Global, Key, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 
-use crate::fixture::{NOTHING, NOW, Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{NOTHING, NOW, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_handler_is_told_what_was_decided,

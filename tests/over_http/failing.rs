@@ -5,13 +5,12 @@ use tollgate::{
     Decision, FixedWindow, Global, HttpAnswers, ManualClock, MemoryStore, Quota, RateLimitLayer, RedisStore, Rejection,
 };
 
-use crate::{
-    fixture::{NOTHING, NOW, Server},
-    support::{
-        held::{Held, SECOND},
-        redis::{DEADLINE, RedisServer},
-    },
+use support::{
+    held::{Held, SECOND},
+    redis::{DEADLINE, RedisServer},
 };
+
+use crate::over_http::fixture::{NOTHING, NOW, Server};
 
 /// A limit whose Redis is gone. Nobody else gets its port meanwhile.
 struct Failing {

@@ -20,7 +20,7 @@ use axum::{
 use http_body::Frame;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::fixture::yielding;
+use crate::over_http::fixture::yielding;
 
 /// A number that stands in a header.
 pub(crate) fn number(headers: &HeaderMap, name: &str) -> Option<u64> {

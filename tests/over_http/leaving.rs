@@ -3,11 +3,12 @@
 use tokio::task::JoinHandle;
 use tollgate::{Global, Key, Limit, RateLimitLayer};
 
-use crate::{
+use support::held::{Held, SECOND};
+
+use crate::over_http::{
     fixture::{Reply, Server, TestStore, on_both_stores, yielding},
     handlers::Keeper,
     queue::{left, limits, one_a_second, queue},
-    support::held::{Held, SECOND},
 };
 
 on_both_stores![

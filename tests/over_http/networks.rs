@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use axum::extract::connect_info::MockConnectInfo;
 use tollgate::{ClientIp, Global, Quota, RateLimitLayer, extract::Within};
 
-use crate::{
+use crate::over_http::{
     fixture::{NOTHING, Reply, Server, TestStore, on_both_stores},
     handlers::obliging,
     screening::{ask, is, is_denied},

@@ -17,10 +17,11 @@ use tokio::task::JoinSet;
 use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 use tower::{Layer, service_fn};
 
-use crate::{
+use support::{held::SECOND, redis::RedisServer, rules::each_algorithm};
+
+use crate::over_http::{
     fixture::{NOW, Reply, Server, TestStore, on_both_stores},
     handlers::{Keeper, asked, is_success, number, obliging},
-    support::{held::SECOND, redis::RedisServer, rules::each_algorithm},
 };
 
 on_both_stores![

@@ -7,10 +7,9 @@ use axum::{
 use tokio::task::JoinSet;
 use tollgate::{Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Route, SlidingCounter, SlidingLog};
 
-use crate::{
-    fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores},
-    support::rules::each_algorithm,
-};
+use support::rules::each_algorithm;
+
+use crate::over_http::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_router_is_limited_with_its_fallback,

@@ -3,10 +3,9 @@
 use axum::{Router, extract::Request, routing::get};
 use tollgate::{Algorithm, FixedWindow, Global, Header, Quota, RateLimitLayer, Rule, SlidingLog};
 
-use crate::{
-    fixture::{Reply, Server, TestStore, on_both_stores},
-    support::rules::each_algorithm,
-};
+use support::rules::each_algorithm;
+
+use crate::over_http::fixture::{Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     what_was_used_stays_used_when_the_plan_changes,

@@ -4,7 +4,7 @@ use axum::{Router, routing::get};
 use serde_json::json;
 use tollgate::{ClientIp, FixedWindow, Global, Header, HttpAnswers, Quota, RateLimitLayer};
 
-use crate::{
+use crate::over_http::{
     fixture::{Server, TestStore, on_both_stores},
     settings::both,
 };

@@ -3,10 +3,9 @@
 use tokio::task::JoinSet;
 use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limit, Quota, RateLimitLayer};
 
-use crate::{
-    fixture::{NOW, TestStore, on_both_stores, yielding},
-    support::held::{Held, MICRO, SECOND},
-};
+use support::held::{Held, MICRO, SECOND};
+
+use crate::over_http::fixture::{NOW, TestStore, on_both_stores, yielding};
 
 on_both_stores![
     five_at_once_leave_a_second_apart,

@@ -4,10 +4,11 @@ use axum::{extract::Request, http::Method};
 use serde_json::json;
 use tollgate::{FixedWindow, Global, Header, HttpAnswers, Key, Limit, ManualClock, Quota, RateLimitLayer};
 
-use crate::{
+use support::redis::RedisServer;
+
+use crate::over_http::{
     fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores},
     handlers::obliging,
-    support::redis::RedisServer,
 };
 
 on_both_stores![

@@ -10,7 +10,7 @@ use tollgate::{
     AnswerBody, Decision, FixedWindow, Global, Header, HttpAnswers, Quota, RateLimitLayer, Rejection, ResetUnit,
 };
 
-use crate::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     headers_go_by_the_names_they_are_given,

@@ -6,10 +6,11 @@ use tollgate::{
     TokenBucket,
 };
 
-use crate::{
+use support::{held::SECOND, rules::each_algorithm};
+
+use crate::over_http::{
     fixture::{Reply, Server, TestStore, on_both_stores},
     handlers::{Keeper, number, obliging, told},
-    support::{held::SECOND, rules::each_algorithm},
 };
 
 on_both_stores![

@@ -9,10 +9,11 @@ use tollgate::{
 };
 use tracing::Level;
 
-use crate::{
+use support::{log, rules::each_algorithm};
+
+use crate::over_http::{
     fixture::{NOTHING, Reply, Server, TestStore, on_both_stores},
     handlers::asked,
-    support::{log, rules::each_algorithm},
 };
 
 on_both_stores![

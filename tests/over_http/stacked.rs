@@ -3,7 +3,7 @@
 use axum::{Router, extract::Request, routing::get};
 use tollgate::{FixedWindow, Global, Header, HttpAnswers, Quota, RateLimitLayer};
 
-use crate::fixture::{Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{Server, TestStore, on_both_stores};
 
 on_both_stores![
     lists_add_up_and_the_smaller_remaining_speaks,

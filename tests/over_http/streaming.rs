@@ -15,7 +15,7 @@ use axum::{
 };
 use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, Sent};
 
-use crate::{
+use crate::over_http::{
     fixture::{Server, TestStore, on_both_stores, yielding},
     handlers::{Chunks, number},
 };

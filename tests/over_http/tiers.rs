@@ -3,7 +3,7 @@
 use axum::{Router, http::Method, routing::get};
 use tollgate::{FixedWindow, Global, Header, HttpMethod, Key, Limit, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 
-use crate::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_refusal_by_one_tier_costs_the_others_nothing,

@@ -6,13 +6,14 @@ use tollgate::{
     Charge, FixedWindow, Global, Header, Key, LeakyBucket, Limit, Micros, Operation, Quota, RateLimitLayer, Rule,
 };
 
-use crate::{
+use support::{
+    held::{Held, MICRO, SECOND, one},
+    rules::each_algorithm,
+};
+
+use crate::over_http::{
     fixture::{TestStore, on_both_stores},
     handlers::asked,
-    support::{
-        held::{Held, MICRO, SECOND, one},
-        rules::each_algorithm,
-    },
 };
 
 on_both_stores![

@@ -3,13 +3,14 @@
 use tokio::task::JoinHandle;
 use tollgate::{FixedWindow, Global, Header, Key, Limit, ManualClock, Quota, RateLimitLayer, RedisStore, TokenBucket};
 
-use crate::{
+use support::{
+    held::{Held, MICRO, SECOND, one},
+    redis::{RedisServer, calls},
+};
+
+use crate::over_http::{
     fixture::{NOW, Reply, TestStore, on_both_stores, yielding},
     handlers::asked,
-    support::{
-        held::{Held, MICRO, SECOND, one},
-        redis::{RedisServer, calls},
-    },
 };
 
 on_both_stores![

@@ -5,12 +5,9 @@ use std::cell::RefCell;
 
 use tollgate::{Decision, Key, Rule};
 
-use crate::{
-    play::Play,
-    run, same_states,
-    support::{cluster::Cluster, stores::AnyStore},
-    trace::Action,
-};
+use support::{cluster::Cluster, stores::AnyStore};
+
+use crate::parity::{play::Play, run, same_states, trace::Action};
 
 #[test]
 fn memory_and_a_slot_agree() {

@@ -2,10 +2,9 @@
 
 use tollgate::{Charge, Charges, Decision, END_OF_TIME, Key, Limit, Micros, Operation, Receipt};
 
-use crate::{
-    support::stores::AnyStore,
-    trace::{Action, Steps, Tier},
-};
+use support::stores::AnyStore;
+
+use crate::parity::trace::{Action, Steps, Tier};
 
 /// Traces begin at one of these.
 const STARTS: [Micros; 4] = [1_700_000_000_000_000, 0, 3, END_OF_TIME - 5_000_000_000];
@@ -115,7 +114,7 @@ impl<'a> Play<'a> {
         Charge::new(self.limits[tier].clone(), self.key.clone())
     }
 
-    fn charges(&self, costs: &[(bool, crate::support::traces::Size)]) -> Charges {
+    fn charges(&self, costs: &[(bool, support::traces::Size)]) -> Charges {
         let mut charges = Charges::new();
         for (tier, (taken, size)) in costs.iter().take(self.tiers.len()).enumerate() {
             let charge = self.charge(tier).cost(size.of(self.limits[tier].rule()));

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 use tollgate::{Algorithm, FixedWindow, LeakyBucket, Limit, Quota, Rule, SlidingCounter, SlidingLog, TokenBucket};
 
-use crate::support::traces::{Elapse, Size, any_elapse, any_rule, any_size};
+use support::traces::{Elapse, Size, any_elapse, any_rule, any_size};
 
 /// A rule, and other versions of it that may be put in force while it is used.
 #[derive(Clone, Debug)]

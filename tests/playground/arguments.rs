@@ -5,7 +5,9 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::{program::program, support::port::Port};
+use support::port::Port;
+
+use crate::playground::program::program;
 
 /// It ends by itself.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -62,7 +64,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
             "--store needs memory or redis://HOST:PORT, and \"\" is neither",
         ),
     ] {
-        let told = format!("{answer}\n`cargo run --example playground -- --help` tells more\n");
+        let told = format!("{answer}\n`--help` tells more\n");
         assert_eq!(run(given), (Some(2), String::new(), told), "{given:?}");
     }
     for given in [

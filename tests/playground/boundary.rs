@@ -1,10 +1,11 @@
 //! Twice the limit across a window's edge: who lets how many through in a fifth of a window, and why.
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::{Terms, USUAL},
     program::Place,
     stage::{Seen, Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

@@ -1,10 +1,11 @@
 //! Requests that come at the same instant: what each lane does with them, exactly.
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::{Fate, Terms, USUAL},
     program::Place,
     stage::{Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

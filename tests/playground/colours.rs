@@ -1,6 +1,8 @@
 //! What is written can be read, in the light and in the dark.
 
-use crate::{program::Place, stage::Stage, support::browser::Browser};
+use support::browser::Browser;
+
+use crate::playground::{program::Place, stage::Stage};
 
 /// All texts that are seen whose contrast is below 4.5:1, the least that WCAG has for texts of this size, with their contrast.
 const FAINT: &str = r"(() => {

@@ -1,10 +1,11 @@
 //! The page comes up by itself, with all that it needs from where it came.
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::USUAL,
     program::Place,
     stage::{Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

@@ -1,6 +1,6 @@
 //! What the five algorithms do with requests, worked out anew from what each is said to do: from all that came, without state.
 
-use crate::stage::Seen;
+use crate::playground::stage::Seen;
 
 const SECOND: u64 = 1_000_000;
 

@@ -1,10 +1,11 @@
 //! The Redis that a playground counts on goes and comes back.
 
-use crate::{
+use support::{browser::Browser, patience::eventually};
+
+use crate::playground::{
     model::USUAL,
     program::Place,
     stage::{Seen, Stage},
-    support::{browser::Browser, patience::eventually},
 };
 
 #[tokio::test]

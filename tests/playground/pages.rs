@@ -2,11 +2,12 @@
 
 use reqwest::Client;
 
-use crate::{
+use support::{browser::Browser, patience::until, redis::keys};
+
+use crate::playground::{
     model::USUAL,
     program::Place,
     stage::{Stage, in_one_browser},
-    support::{browser::Browser, patience::until, redis::keys},
 };
 
 in_one_browser! {
@@ -85,7 +86,7 @@ async fn there_is_room_for_64_pages(browser: &Browser) {
     assert_eq!(stage.text("#wrong").await, full);
     drop(pages.pop());
     // The program learns of it in its own time.
-    crate::support::patience::eventually("there is room", async || {
+    support::patience::eventually("there is room", async || {
         browser.client.refresh().await.unwrap();
         browser
             .until("document.getElementById('connection').dataset.state !== 'connecting'")

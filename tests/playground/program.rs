@@ -1,14 +1,11 @@
 //! The playground as a program: on a port of its own, where it can be killed and started again.
 
-use std::{env, path::PathBuf};
+use std::path::PathBuf;
 
-use crate::support::{port::Port, process::Process, redis::RedisServer};
+use support::{port::Port, process::Process, project, redis::RedisServer};
 
 pub(crate) fn program() -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let program = test.parent().unwrap().parent().unwrap().join("examples/playground");
-    assert!(program.exists(), "no playground: `cargo build --examples` builds it");
-    program
+    project::program_path("playground")
 }
 
 /// Where the limits of a playground count.

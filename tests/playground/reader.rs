@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     program::Place,
     stage::{Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

@@ -1,10 +1,11 @@
 //! The server goes and comes back: the scene goes on from where it was.
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::USUAL,
     program::Place,
     stage::{Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

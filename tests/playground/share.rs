@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::USUAL,
     program::Place,
     stage::{Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

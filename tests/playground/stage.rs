@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{
-    program::{Place, Playground},
-    support::browser::Browser,
-};
+use support::browser::Browser;
+
+use crate::playground::program::{Place, Playground};
 
 /// One test that does these in turn, in one browser: most take less time than it takes to start one. Each is an
 /// `async fn name(browser: &Browser)` that leaves the browser as it was.

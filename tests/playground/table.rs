@@ -1,10 +1,11 @@
 //! The last requests as a table: a request a row, whatever became of it in each lane.
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::{Fate, Terms, USUAL},
     program::Place,
     stage::Stage,
-    support::browser::Browser,
 };
 
 /// What the table has for these requests, newest first.

@@ -2,11 +2,12 @@
 
 use fantoccini::Locator;
 
-use crate::{
+use support::browser::Browser;
+
+use crate::playground::{
     model::Terms,
     program::Place,
     stage::{Stage, in_one_browser},
-    support::browser::Browser,
 };
 
 in_one_browser! {

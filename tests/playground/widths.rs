@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use crate::{
-    program::Place,
-    stage::Stage,
-    support::browser::{Browser, Screen},
-};
+use support::browser::{Browser, Screen};
+
+use crate::playground::{program::Place, stage::Stage};
 
 const DESK: Screen = Screen {
     name: "desk",

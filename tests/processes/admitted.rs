@@ -4,10 +4,11 @@ use std::{io::Write, process::Child, time::Duration};
 
 use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Micros, Operation, Quota, RedisStore, Store};
 
-use crate::support::{
+use support::{
     again::{again, told},
     redis::RedisServer,
     rules::each_algorithm,
+    test_path,
 };
 
 const PROCESSES: usize = 8;
@@ -98,7 +99,7 @@ fn eight_processes_admit_exactly_the_limit() {
         return;
     }
     let server = RedisServer::start();
-    let mut worker = again("admitted::eight_processes_admit_exactly_the_limit", &server.url());
+    let mut worker = again(test_path!("eight_processes_admit_exactly_the_limit"), &server.url());
     let mut workers: Vec<Child> = (0..PROCESSES).map(|_| worker.spawn().unwrap()).collect();
     for worker in &mut workers {
         worker.stdin.take().unwrap().write_all(b"go\n").unwrap();

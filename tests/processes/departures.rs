@@ -11,10 +11,11 @@ use axum::{Router, http::HeaderMap, routing::get};
 use tokio::{runtime::Runtime, task::JoinSet};
 use tollgate::{Decision, Key, LeakyBucket, Limiter, Micros, Quota, RedisStore};
 
-use crate::support::{
+use support::{
     again::{again, told},
     http::Server,
     redis::{DEADLINE, RedisServer},
+    test_path,
 };
 
 const PROCESSES: u64 = 4;
@@ -87,7 +88,7 @@ struct Worker {
 
 impl Worker {
     fn start(redis: &str, receiver: &str) -> Self {
-        let test = "departures::four_processes_leave_evenly_and_one_at_a_time";
+        let test = test_path!("four_processes_leave_evenly_and_one_at_a_time");
         let mut process = again(test, &format!("{redis} {receiver}")).spawn().unwrap();
         let said = BufReader::new(process.stdout.take().unwrap()).lines();
         Self { process, said }

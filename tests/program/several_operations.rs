@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use tollgate::redis::Connection;
 
-use crate::{
-    command, eval,
-    support::redis::{RedisServer, stored},
-};
+use support::redis::{RedisServer, stored};
+
+use crate::program::{command, eval};
 
 /// Each algorithm at 10 in 1000 microseconds, and the same limit raised to 14.
 const RULES: [[&str; 2]; 8] = [

@@ -9,7 +9,7 @@ use tollgate::{
     SlidingLog, Store, StoreError, TokenBucket,
 };
 
-use crate::support::{
+use support::{
     patience::took,
     redis::{RedisServer, ask, begin, calls, keys},
 };

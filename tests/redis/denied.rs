@@ -10,7 +10,7 @@ use tollgate::{
 };
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
-use crate::support::{
+use support::{
     patience::eventually,
     redis::{RedisServer, acquire, ask, calls},
 };

@@ -7,7 +7,7 @@ use tollgate::{
     SlidingCounter, SlidingLog, Store, StoreError, TokenBucket,
 };
 
-use crate::support::redis::{RedisServer, ask, everything, keys, time};
+use support::redis::{RedisServer, ask, everything, keys, time};
 
 /// Every algorithm at `limit` in `window`, and how keys spell it.
 fn rules(limit: u32, window: Duration) -> [(&'static str, Rule); 7] {

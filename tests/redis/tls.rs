@@ -7,7 +7,7 @@ use tollgate::{
     redis::{Client, ConnectionAddr, ConnectionInfo, TlsCertificates},
 };
 
-use crate::support::{
+use support::{
     folder::Folder,
     patience::until,
     port::Port,

@@ -7,7 +7,7 @@ use proptest::{
 };
 use tollgate::RuleSet;
 
-use crate::support::property::holds;
+use support::property::holds;
 
 /// Every field there is.
 const FILE: &str = r#"
@@ -156,7 +156,7 @@ fn is_answered(text: &str) {
     assert_eq!(error.to_string().lines().count(), lines, "{text:?}");
 }
 
-const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rules/regressions.txt");
+const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rules/regressions.txt");
 
 fn are_answered(texts: &impl Strategy<Value = String>) {
     holds(1000, FAILURES, texts, async |_, text| is_answered(&text));

@@ -4,7 +4,7 @@ use std::fs;
 
 use tollgate::{Algorithm, Limit, Quota, RuleSet, TokenBucket};
 
-use crate::support::folder::Folder;
+use support::folder::Folder;
 
 /// Two limits, of which one has plans.
 const FILE: &str = r#"# Windows are short here.

@@ -5,8 +5,8 @@ use std::{ops::Deref, time::Duration};
 use axum::Router;
 use tollgate::{Key, ManualClock, RateLimitLayer, RuleSet};
 
-use crate::support::held::Held;
-pub(crate) use crate::support::{
+use support::held::Held;
+pub(crate) use support::{
     each_store::{TestStore, on_both_stores},
     held::{MICRO, SECOND},
 };

@@ -1,6 +1,6 @@
 //! What was used, when a limit changes: it stays used as long as the limit counts the same.
 
-use crate::api::{Api, SECOND, TestStore, limit, on_both_stores};
+use crate::rules_reload::api::{Api, SECOND, TestStore, limit, on_both_stores};
 
 on_both_stores![
     raised_or_lowered_it_has_the_difference,

@@ -2,13 +2,12 @@
 
 use tollgate::{ManualClock, RedisStore};
 
-use crate::{
-    api::{Api, limit},
-    support::{
-        each_store::NOW,
-        redis::{RedisServer, calls},
-    },
+use support::{
+    each_store::NOW,
+    redis::{RedisServer, calls},
 };
+
+use crate::rules_reload::api::{Api, limit};
 
 const SPENT: &str = "name = 'api'; algorithm = 'token_bucket'; limit = 2; window = '1d'";
 

@@ -1,10 +1,13 @@
 //! A rules file that is watched, and what is in force.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    os::unix::fs::FileExt,
+};
 
 use tollgate::{FixedWindow, Limit, Quota, RuleSet};
 
-use crate::support::{
+use support::{
     folder::Folder,
     log::{self, Line},
     patience::until,
@@ -31,6 +34,13 @@ pub(crate) fn are_in_force(rules: &RuleSet, limits: &[Named]) -> bool {
     rules.limits() == limits.iter().map(limit).collect::<Vec<_>>()
 }
 
+/// Puts what is made beside a file in its place, all at once.
+pub(crate) fn replace(file: &str, make: impl FnOnce(&str)) {
+    let new = format!("{file}.new");
+    make(&new);
+    fs::rename(&new, file).unwrap();
+}
+
 /// A file that is watched, in a folder of its own.
 pub(crate) struct Watched {
     pub(crate) folder: Folder,
@@ -55,8 +65,16 @@ impl Watched {
         Self { folder, file, rules }
     }
 
+    /// Puts another file in its place, all at once: of one that is written in place, a part may be found as well.
     pub(crate) fn write(&self, text: impl AsRef<[u8]>) {
-        fs::write(&self.file, text).unwrap();
+        replace(&self.file, |new| fs::write(new, &text).unwrap());
+    }
+
+    /// Writes over what is there, which is as long.
+    pub(crate) fn write_in_place(&self, text: &str) {
+        let file = File::options().write(true).open(&self.file).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), text.len() as u64);
+        file.write_all_at(text.as_bytes(), 0).unwrap();
     }
 
     /// What has just been written is in force in the end.

@@ -14,13 +14,11 @@ use axum::{Router, routing::get};
 use tokio::task::JoinSet;
 use tollgate::{FixedWindow, Key, Limit, MemoryStore, Quota, RateLimitLayer, RedisStore, RuleSet};
 
-use crate::{
-    support::{
-        each_store::TestStore,
-        folder::Folder,
-        http::{Reply, Server},
-        patience::until,
-    },
+use support::{
+    each_store::TestStore,
+    folder::Folder,
+    http::{Reply, Server},
+    patience::until,
     versions::{VERSIONS, names},
 };
 

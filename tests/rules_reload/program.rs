@@ -9,7 +9,7 @@ use axum::{
 use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::fixture::{FIRST, Named, SECOND, Watched, are_in_force, let_it_be_looked_at, text};
+use crate::rules_reload::fixture::{FIRST, Named, SECOND, Watched, are_in_force, let_it_be_looked_at, text};
 
 const OTHER: &[Named] = &[("other", 9)];
 

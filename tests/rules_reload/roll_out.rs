@@ -2,10 +2,9 @@
 
 use tollgate::ManualClock;
 
-use crate::{
-    api::{Api, TestStore, limit, on_both_stores},
-    support::each_store::NOW,
-};
+use support::each_store::NOW;
+
+use crate::rules_reload::api::{Api, TestStore, limit, on_both_stores};
 
 on_both_stores![
     each_counts_by_its_own_limit_what_both_have_used,

@@ -1,9 +1,8 @@
 //! Limits that are tried out, and requests that are not counted, from one moment to the next.
 
-use crate::{
-    api::{Api, TestStore, limit, on_both_stores},
-    support::http::NOTHING,
-};
+use support::http::NOTHING;
+
+use crate::rules_reload::api::{Api, TestStore, limit, on_both_stores};
 
 on_both_stores![
     a_limit_that_is_only_watched_refuses_nobody_until_it_is_in_earnest,

@@ -4,14 +4,14 @@ use std::fs;
 
 use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
 
-use crate::{
-    fixture::{SECOND, Watched, text},
-    support::{
-        again::alone,
-        log::{self, Line},
-        patience::until,
-    },
+use support::{
+    again::alone,
+    log::{self, Line},
+    patience::until,
+    test_path,
 };
+
+use crate::rules_reload::fixture::{SECOND, Watched, text};
 
 /// How many threads of this process look at rules files.
 fn threads() -> usize {
@@ -23,7 +23,7 @@ fn threads() -> usize {
 
 #[test]
 fn it_ends_with_the_last_who_holds_the_rules() {
-    alone("thread::it_ends_with_the_last_who_holds_the_rules", it_ends);
+    alone(test_path!("it_ends_with_the_last_who_holds_the_rules"), it_ends);
 }
 
 fn it_ends() {

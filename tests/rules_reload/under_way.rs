@@ -2,10 +2,9 @@
 
 use tokio::task::JoinHandle;
 
-use crate::{
-    api::{Api, MICRO, SECOND, TestStore, limit, on_both_stores},
-    support::{each_store::NOW, http::Reply, patience::yielding},
-};
+use support::{each_store::NOW, http::Reply, patience::yielding};
+
+use crate::rules_reload::api::{Api, MICRO, SECOND, TestStore, limit, on_both_stores};
 
 on_both_stores![
     a_queue_becomes_faster_or_slower_for_those_who_come_later,

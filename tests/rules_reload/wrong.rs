@@ -9,10 +9,9 @@ use std::{
 use tollgate::RuleSet;
 use tracing::Level;
 
-use crate::{
-    fixture::{FIRST, SECOND, Watched, are_in_force, let_it_be_looked_at, text},
-    support::{again::kept_from_files, folder::Folder},
-};
+use support::{again::kept_from_files, folder::Folder, test_path};
+
+use crate::rules_reload::fixture::{FIRST, SECOND, Watched, are_in_force, let_it_be_looked_at, replace, text};
 
 /// What can be wrong, and what is said about it after the file's name.
 type Wrong = (fn(&str), &'static str);
@@ -20,7 +19,7 @@ type Wrong = (fn(&str), &'static str);
 const WRONG: [Wrong; 10] = [
     (|file| overwrite(file, "[[limit]\nname ="), ":1:9: "),
     (
-        |file| overwrite(file, &text(SECOND).replace("limit = 3", "limit = 0")),
+        |file| overwrite(file, text(SECOND).replace("limit = 3", "limit = 0")),
         ":10:9: limit \"third\": limit = 0: it must be a whole number from 1 to 4294967295",
     ),
     (
@@ -29,7 +28,7 @@ const WRONG: [Wrong; 10] = [
     ),
     (|file| overwrite(file, ""), ":1:1: there is no limit"),
     (
-        |file| fs::write(file, b"# \xff\xfe\n").unwrap(),
+        |file| overwrite(file, b"# \xff\xfe\n"),
         ":1:3: this is no UTF-8: save the file as that",
     ),
     (
@@ -40,7 +39,7 @@ const WRONG: [Wrong; 10] = [
     // Whoever opened it would wait for somebody to write to it, for ever.
     (a_pipe_in_its_place, ": it is not a file"),
     (
-        |file| overwrite(file, &"# a log line\n".repeat(100_000)),
+        |file| overwrite(file, "# a log line\n".repeat(100_000)),
         ": it has 1300000 bytes, and rules have 1048576 at most",
     ),
     (
@@ -49,33 +48,25 @@ const WRONG: [Wrong; 10] = [
     ),
 ];
 
-fn overwrite(file: &str, text: &str) {
-    fs::write(file, text).unwrap();
+fn overwrite(file: &str, text: impl AsRef<[u8]>) {
+    replace(file, |new| fs::write(new, text).unwrap());
 }
 
+/// Nothing can be put in a file's place at once that is a folder, but a link to one can.
 fn a_folder_in_its_place(file: &str) {
-    fs::remove_file(file).unwrap();
-    fs::create_dir(file).unwrap();
+    let folder = format!("{file}.folder");
+    fs::create_dir(&folder).unwrap();
+    replace(file, |new| symlink(&folder, new).unwrap());
 }
 
 fn a_pipe_in_its_place(file: &str) {
-    fs::remove_file(file).unwrap();
-    assert!(Command::new("mkfifo").arg(file).status().unwrap().success());
+    replace(file, |new| {
+        assert!(Command::new("mkfifo").arg(new).status().unwrap().success())
+    });
 }
 
 fn a_link_to_itself(file: &str) {
-    fs::remove_file(file).unwrap();
-    symlink(file, file).unwrap();
-}
-
-/// Puts a file there, whatever was there before.
-fn mend(watched: &Watched) {
-    if fs::metadata(&watched.file).is_ok_and(|found| found.is_dir()) {
-        fs::remove_dir(&watched.file).unwrap();
-    }
-    let new = watched.folder.file("mended");
-    fs::write(&new, text(SECOND)).unwrap();
-    fs::rename(&new, &watched.file).unwrap();
+    replace(file, |new| symlink(file, new).unwrap());
 }
 
 #[test]
@@ -95,7 +86,7 @@ fn the_rules_before_stay_in_force_until_it_is_mended() {
     for (watched, (_, why)) in &files {
         assert!(are_in_force(&watched.rules, FIRST), "{why}");
         assert_eq!(watched.has_said().len(), 0, "{why}");
-        mend(watched);
+        watched.write(text(SECOND));
     }
     for (watched, (_, why)) in &files {
         watched.follows(SECOND);
@@ -134,7 +125,7 @@ fn a_file_that_may_not_be_read_changes_nothing() {
     let allow = |mode| fs::set_permissions(&watched.file, fs::Permissions::from_mode(mode)).unwrap();
     allow(0);
     if fs::read(&watched.file).is_ok() {
-        return kept_from_files("wrong::a_file_that_may_not_be_read_changes_nothing");
+        return kept_from_files(test_path!("a_file_that_may_not_be_read_changes_nothing"));
     }
     let said = watched.says();
     let why = format!("{}: it cannot be read: Permission denied (os error 13)", watched.file);

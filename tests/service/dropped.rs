@@ -5,7 +5,7 @@ use std::task::Poll;
 use tollgate::{AsError, Global, Quota, RateLimitLayer, Store, TokenBucket};
 use tower::{BoxError, Service};
 
-use crate::{Outside, SECOND, arrived, backlog, call, once_a_minute, poll, queue, still, wrap};
+use crate::service::{Outside, SECOND, arrived, backlog, call, once_a_minute, poll, queue, still, wrap};
 
 /// A mock behind a queue, which takes as many requests as it is given.
 fn queueing(
@@ -127,14 +127,12 @@ mod while_redis_decides {
     use tower::Service;
 
     use super::queueing;
-    use crate::{
-        arrived, call, poll,
-        support::{
-            patience::yielding,
-            redis::{RedisServer, ask, calls, info, keys},
-        },
-        wrap,
+    use support::{
+        patience::yielding,
+        redis::{RedisServer, ask, calls, info, keys},
     };
+
+    use crate::service::{arrived, call, poll, wrap};
 
     async fn connected(server: &RedisServer) -> RedisStore {
         let store = server.store().clock(ManualClock::at(0)).build().unwrap();

@@ -6,7 +6,7 @@ use tollgate::{AsError, Global, Key, LeakyBucket, Quota, RateLimitLayer};
 use tower::{Layer, limit::ConcurrencyLimit};
 use tower_test::mock;
 
-use crate::{SECOND, arrived, backlog, call, poll, queue, still, wrap};
+use crate::service::{SECOND, arrived, backlog, call, poll, queue, still, wrap};
 
 #[test]
 fn five_at_once_leave_one_a_second() {

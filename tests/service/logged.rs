@@ -5,7 +5,9 @@ use std::task::Poll;
 use tollgate::{AsError, FixedWindow, Key, KeyError, LeakyBucket, Quota, RateLimitLayer, SlidingLog};
 use tracing::Level;
 
-use crate::{SECOND, arrived, call, once_a_minute, poll, queue, still, support::log, wrap};
+use support::log;
+
+use crate::service::{SECOND, arrived, call, once_a_minute, poll, queue, still, wrap};
 
 const REFUSED: &str = "a request is refused";
 

@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer};
 
-use crate::{arrived, call, poll, poll_ready, still, wrap};
+use crate::service::{arrived, call, poll, poll_ready, still, wrap};
 
 #[test]
 fn it_is_ready_when_the_inner_service_is() {
@@ -49,7 +49,7 @@ fn the_instance_that_was_ready_is_the_one_that_is_called() {
 #[test]
 fn a_refusal_lets_go_of_the_instance_that_was_ready() {
     let (store, _) = still();
-    let layer = RateLimitLayer::new("name", crate::once_a_minute(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new("name", crate::service::once_a_minute(), Global, store).respond_with(AsError);
     let (inner, mut outside) = tower_test::mock::pair();
     outside.allow(9);
     let inner = tower::limit::ConcurrencyLimit::new(inner, 1);

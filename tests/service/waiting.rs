@@ -6,7 +6,7 @@ use tollgate::{AsError, FixedWindow, Global, Key, Quota, RateLimitLayer, Sliding
 use tower::{BoxError, Layer, Service, limit::ConcurrencyLimit};
 use tower_test::mock;
 
-use crate::{Outside, SECOND, arrived, call, once_a_minute, poll, rejection, still, wrap};
+use crate::service::{Outside, SECOND, arrived, call, once_a_minute, poll, rejection, still, wrap};
 
 type Response = Pin<Box<dyn Future<Output = Result<&'static str, BoxError>>>>;
 

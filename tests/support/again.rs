@@ -2,6 +2,14 @@
 
 use std::process::{Command, Stdio};
 
+/// The path of a test beside this, by which its program can be asked to run it alone.
+#[macro_export]
+macro_rules! test_path {
+    ($test:literal) => {
+        concat!(module_path!(), "::", $test)
+    };
+}
+
 /// Tells a process that it is such a one, and what it needs to know.
 const TOLD: &str = "TOLLGATE_TEST_AGAIN";
 
@@ -32,6 +40,8 @@ pub fn kept_from_files(test: &str) {
 
 fn started_by(words: &[&str], test: &str, told: &str) -> Command {
     let this = std::env::current_exe().unwrap().display().to_string();
+    // The program does not have its own name in the paths of its tests.
+    let (_, test) = test.split_once("::").unwrap();
     let mut words = words.iter().copied().chain([&*this, "--exact", test, "--nocapture"]);
     let mut command = Command::new(words.next().unwrap());
     command.args(words).env(TOLD, told);

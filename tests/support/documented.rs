@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use crate::project::root;
+
 /// The rows of the table in docs/observability.md that has this head, as their cells.
 pub fn observability(head: &str) -> Vec<Vec<String>> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/observability.md");
+    let file = root().join("docs/observability.md");
     let text = fs::read_to_string(file).unwrap();
     let lines = text.lines().skip_while(|line| !line.starts_with(head)).skip(2);
     let cells = |line: &str| {

@@ -13,6 +13,7 @@ use super::redis::RedisServer;
 pub const NOW: Micros = 615_250_000;
 
 /// A test per store of each of these: `async fn name<St: TestStore>()`.
+#[macro_export]
 macro_rules! on_both_stores {
     ($($test:ident),* $(,)?) => {
         mod in_memory {
@@ -30,7 +31,7 @@ macro_rules! on_both_stores {
         }
     };
 }
-pub(crate) use on_both_stores;
+pub use on_both_stores;
 
 pub trait TestStore: Store {
     /// As many nodes that share what they count, with nobody else.

@@ -1,15 +1,18 @@
 //! A folder of a test's own, which is removed with its owner.
 
 use std::{
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
+
+use super::project::target;
 
 pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new(name: &str) -> Self {
-        Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")), name)
+        Self::within(&target().join("tmp"), name)
     }
 
     /// For sockets, whose paths end after a hundred bytes, wherever the checkout is.
@@ -19,11 +22,17 @@ impl Folder {
 
     fn within(parent: &Path, name: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let unique = format!("{name}-{}-{number}", std::process::id());
-        let path = parent.join(unique);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        std::fs::create_dir_all(parent).unwrap();
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("{name}-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Self(path),
+                // A process of the same number was killed before it could remove it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
     }
 
     pub fn path(&self) -> &Path {

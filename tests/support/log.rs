@@ -1,16 +1,25 @@
-//! What tollgate has logged, in the whole process.
+//! What tollgate logs, for the test that caused it.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     fmt,
-    sync::{LazyLock, Mutex},
+    sync::{LazyLock, Mutex, PoisonError},
+    thread,
 };
 
 use tracing::{Event, Level, Metadata, Subscriber, field, span};
 
-static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+/// The thread that follows a rules file. Its lines name the file, which is one test's.
+const WATCHER: &str = "tollgate-rules";
 
-/// Writes lines down from when it is first looked at.
+thread_local! {
+    /// What was logged on this thread since it listens. Tests that listen do everything on their own thread, so these are theirs.
+    static LINES: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
+}
+
+static BY_WATCHERS: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+
 static LOG: LazyLock<()> = LazyLock::new(|| tracing::subscriber::set_global_default(Log).unwrap());
 
 /// What is said of a line or of a span, by name.
@@ -48,9 +57,19 @@ impl Subscriber for Log {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let (level, mut fields) = (*event.metadata().level(), Fields::default());
-        event.record(&mut fields);
-        LINES.lock().unwrap().push(Line { level, fields });
+        let line = || {
+            let (level, mut fields) = (*event.metadata().level(), Fields::default());
+            event.record(&mut fields);
+            Line { level, fields }
+        };
+        if thread::current().name() == Some(WATCHER) {
+            by_watchers(|lines| lines.push(line()));
+        }
+        LINES.with_borrow_mut(|lines| {
+            if let Some(lines) = lines {
+                lines.push(line());
+            }
+        });
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
@@ -63,12 +82,24 @@ impl Subscriber for Log {
     fn exit(&self, _: &span::Id) {}
 }
 
-/// Begins to write down what is logged.
+/// Begins to write down what is logged on this thread.
 pub fn listen() {
     LazyLock::force(&LOG);
+    // A line that another thread came by while the log was being installed would never be seen otherwise.
+    tracing::callsite::rebuild_interest_cache();
+    LINES.with_borrow_mut(|lines| _ = lines.get_or_insert_default());
 }
 
-/// The lines that are meant, since they were last taken.
+/// The lines that are meant, since they were last taken: of this thread, and of those that follow rules files.
 pub fn take(is_meant: impl Fn(&Line) -> bool) -> Vec<Line> {
-    LINES.lock().unwrap().extract_if(.., |line| is_meant(line)).collect()
+    let mut taken = by_watchers(|lines| lines.extract_if(.., |line| is_meant(line)).collect::<Vec<_>>());
+    LINES.with_borrow_mut(|lines| {
+        let lines = lines.as_mut().expect("this thread does not listen");
+        taken.extend(lines.extract_if(.., |line| is_meant(line)));
+    });
+    taken
+}
+
+fn by_watchers<T>(look: impl FnOnce(&mut Vec<Line>) -> T) -> T {
+    look(&mut BY_WATCHERS.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -2,9 +2,12 @@
 
 use std::{
     panic::Location,
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
+
+use tokio::task::JoinHandle;
 
 /// So long that only what never happens takes it, however busy the machine is.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -62,4 +65,27 @@ pub fn patiently<T>(what: impl Future<Output = T>) -> impl Future<Output = T> {
 pub fn took(since: tokio::time::Instant, span: Duration) {
     let (took, most) = (since.elapsed(), span + Duration::from_millis(1));
     assert!((span..=most).contains(&took), "{took:?} in place of {span:?}");
+}
+
+/// The runtime's clock, which stands still while this is held, though others are waited for. Only on a runtime of one thread.
+pub struct Still {
+    end: mpsc::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+/// Stops the runtime's clock. By itself, a clock that is paused leaps to the next timer when the runtime is idle, as it is while
+/// Redis decides; while a blocking task runs it does not.
+pub fn stand_still() -> Still {
+    tokio::time::pause();
+    let (end, ended) = mpsc::channel();
+    let task = tokio::task::spawn_blocking(move || _ = ended.recv());
+    Still { end, task }
+}
+
+impl Still {
+    /// From here on the clock leaps, unless it is resumed.
+    pub async fn end(self) {
+        drop(self.end);
+        self.task.await.unwrap();
+    }
 }

@@ -14,10 +14,15 @@ const NAME: &str = "tollgate";
 const REPLICAS: usize = 2;
 const SENTINELS: usize = 3;
 
+/// In milliseconds, until a server that does not answer has failed.
+const LONG_TIMEOUT: u32 = 60_000;
+const SHORT_TIMEOUT: u32 = 1500;
+
 pub struct Sentinels {
+    /// They end first: else they would go on to call servers whose ports are others' by then.
+    pub sentinels: Vec<RedisServer>,
     /// The first one is the primary to begin with.
     pub servers: Vec<RedisServer>,
-    pub sentinels: Vec<RedisServer>,
     _folders: Vec<Folder>,
 }
 
@@ -62,11 +67,21 @@ impl Sentinels {
         })
     }
 
-    /// Waits until another server than this one is the primary, and tells which.
+    /// Lets a replica take over, waits until another server than this one is the primary, and tells which.
     pub fn await_failover(&self, from: usize) -> usize {
-        until_some("another server is the primary", || {
+        self.down_after(SHORT_TIMEOUT);
+        let primary = until_some("another server is the primary", || {
             Some(self.primary()).filter(|primary| *primary != from)
-        })
+        });
+        self.down_after(LONG_TIMEOUT);
+        primary
+    }
+
+    /// When a server that does not answer has failed. Otherwise none has, however long the machine lets it wait.
+    fn down_after(&self, milliseconds: u32) {
+        for sentinel in &self.sentinels {
+            sentinel.answer::<()>(&format!("SENTINEL SET {NAME} down-after-milliseconds {milliseconds}"));
+        }
     }
 
     /// Waits until so many replicas follow the primary and have what it has.
@@ -84,7 +99,7 @@ impl Sentinels {
         for sentinel in &self.sentinels {
             ask::<()>(
                 &mut sentinel.client(),
-                "SENTINEL DEBUG ping-period 400 info-period 200 publish-period 200 ask-period 200",
+                "SENTINEL DEBUG ping-period 400 info-period 200 publish-period 200 ask-period 200 tilt-trigger 600000",
             );
         }
     }
@@ -128,7 +143,7 @@ fn configuration(index: usize, sentinels: &[u16], servers: &[RedisServer]) -> St
     let mut lines = vec![
         format!("myid {}", id(index)),
         format!("monitor {NAME} 127.0.0.1 {} 2", servers[0].port()),
-        format!("down-after-milliseconds {NAME} 1500"),
+        format!("down-after-milliseconds {NAME} {LONG_TIMEOUT}"),
         format!("failover-timeout {NAME} 2000"),
     ];
     for replica in &servers[1..] {

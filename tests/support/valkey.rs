@@ -1,8 +1,8 @@
 //! A real valkey-server, which does everything that a redis-server does here.
 
-use std::{path::Path, process::Command};
+use std::process::Command;
 
-use super::{port::Port, redis::RedisServer};
+use super::{port::Port, project::target, redis::RedisServer};
 
 impl RedisServer {
     /// One of every kind that people run.
@@ -26,9 +26,7 @@ impl RedisServer {
 
 /// The one on the PATH, or else the one that scripts/test has put beside what it builds.
 pub fn program() -> String {
-    let fetched = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .with_file_name("valkey")
-        .join("valkey-server");
+    let fetched = target().join("valkey/valkey-server");
     let candidates = ["valkey-server".to_owned(), fetched.display().to_string()];
     let runs = |program: &&String| Command::new(program).arg("--version").output().is_ok();
     candidates.iter().find(runs).cloned().unwrap_or_else(|| {

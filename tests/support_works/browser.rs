@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use axum::{Router, response::Html, routing::get};
 use fantoccini::key::Key;
 
-use crate::support::{
+use support::{
     browser::{Browser, Screen},
     http::Server,
 };

@@ -2,7 +2,7 @@
 
 use tollgate::redis::{Connection, FromRedisValue, RedisResult, cmd};
 
-use crate::support::{
+use support::{
     cluster::Cluster,
     redis::{ask, keys},
 };

@@ -2,14 +2,15 @@
 
 use std::net::TcpListener;
 
-use crate::support::{
+use support::{
     again::alone,
     leaks::{open_files, tasks},
+    test_path,
 };
 
 #[test]
 fn an_open_socket_is_counted() {
-    alone("leaks::an_open_socket_is_counted", || {
+    alone(test_path!("an_open_socket_is_counted"), || {
         let before = open_files();
         let sockets = [(); 10].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         assert_eq!(open_files(), before + sockets.len());

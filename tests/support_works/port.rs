@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::port::Port;
+use support::port::Port;
 
 /// Many more than it takes for the system to give one out again.
 const MANY: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{folder::Folder, process::Process};
+use support::{folder::Folder, process::Process};
 
 /// A process that starts another by these words, which say `FILE` for a file. Whether that is there when both have ended.
 /// The other says that it is ready, since only then is it in the group where it will be.

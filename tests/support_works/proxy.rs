@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{
+use support::{
     patience::until,
     proxy::{Proxy, Way},
     redis::{RedisServer, ask, info},

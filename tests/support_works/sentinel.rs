@@ -1,6 +1,6 @@
 //! Sentinels that promote a replica when the primary is gone.
 
-use crate::support::{
+use support::{
     redis::{ask, info},
     sentinel::Sentinels,
 };

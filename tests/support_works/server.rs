@@ -6,10 +6,11 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use crate::support::{
+use support::{
     again::{again, told},
     patience::until,
     redis::{RedisServer, ask, info},
+    test_path,
 };
 
 fn connect(server: &RedisServer) -> std::io::Result<TcpStream> {
@@ -90,7 +91,7 @@ fn a_server_ends_with_a_process_that_is_killed() {
         std::io::stdin().read_line(&mut String::new()).unwrap();
         return;
     }
-    let mut owner = again("server::a_server_ends_with_a_process_that_is_killed", "")
+    let mut owner = again(test_path!("a_server_ends_with_a_process_that_is_killed"), "")
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(owner.stdout.take().unwrap()).lines().map(Result::unwrap);

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tollgate::redis::Connection;
 
-use crate::support::{
+use support::{
     patience::until,
     redis::{RedisServer, ask, time},
 };

@@ -8,14 +8,13 @@ use tollgate::{
     redis::{Client, Connection, FromRedisValue, RedisResult, cmd},
 };
 
-use crate::{
-    page,
-    support::{
-        cluster::Cluster,
-        redis::{RedisServer, ask},
-        rules::each_algorithm,
-    },
+use support::{
+    cluster::Cluster,
+    redis::{RedisServer, ask},
+    rules::each_algorithm,
 };
+
+use crate::threats::page;
 
 /// What a store on a clock of its own needs too, which only tests have.
 const ON_A_NAMED_CLOCK: &str = "+pexpire";

@@ -5,7 +5,7 @@ use tollgate::{
     ClientIp, Header, Key, Limit, ManualClock, MemoryStore, Quota, RateLimitLayer, SlidingLog, Store, TokenBucket,
 };
 
-use crate::support::{
+use support::{
     http::Server,
     redis::{RedisServer, ask, keys},
 };

@@ -3,7 +3,7 @@
 use axum::{Router, routing::get};
 use tollgate::{Charge, Key, Limit, Operation, QueryParam, Quota, RateLimitLayer, Store, redis::cmd};
 
-use crate::support::{
+use support::{
     http::Server,
     log,
     redis::{RedisServer, ask, calls},

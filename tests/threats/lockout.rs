@@ -10,7 +10,7 @@ use axum::{
 use serde::Deserialize;
 use tollgate::{ClientIp, QueryParam, Quota, RateLimitLayer, SlidingLog};
 
-use crate::support::{
+use support::{
     each_store::{TestStore, on_both_stores},
     http::{Reply, Server},
 };

@@ -3,7 +3,7 @@
 use axum::{Router, routing::get};
 use tollgate::{FixedWindow, Global, Header, Quota, RateLimitLayer};
 
-use crate::support::{
+use support::{
     each_store::{TestStore, on_both_stores},
     http::Server,
 };

@@ -1,16 +1,11 @@
 //! docs/security.md, held against the tests that it names.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
 
-fn at(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
+use support::project::root;
 
 pub(crate) fn text() -> String {
-    fs::read_to_string(at("docs/security.md")).unwrap()
+    fs::read_to_string(root().join("docs/security.md")).unwrap()
 }
 
 /// The tests that are named in a text, as `path::test`, and what they are named by.
@@ -44,7 +39,7 @@ fn has_test(code: &str, name: &str) -> bool {
 fn every_test_that_it_names_is_there() {
     let page = text();
     let missing = |&(file, name): &(&str, &str)| {
-        let code = fs::read_to_string(at(&format!("{file}.rs")));
+        let code = fs::read_to_string(root().join(format!("{file}.rs")));
         !code.is_ok_and(|code| has_test(&code, name))
     };
     let tests = named(&page);

@@ -11,7 +11,7 @@ use axum::{
 use tollgate::{ClientIp, FixedWindow, Quota, RateLimitLayer};
 use tower::ServiceExt;
 
-use crate::support::each_store::{TestStore, on_both_stores};
+use support::each_store::{TestStore, on_both_stores};
 
 on_both_stores![
     every_address_of_a_network_is_one_client,

@@ -4,10 +4,12 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use tollgate::{Key, Limiter, MemoryStore, Quota, TokenBucket};
 
-use crate::{
-    spans::{listen, of},
-    support::documented::{code, observability},
+use support::{
+    documented::{code, observability},
+    project::root,
 };
+
+use crate::spans::{listen, of};
 
 #[tokio::test]
 async fn the_fields_of_a_span_are_those_that_are_documented() {
@@ -31,11 +33,7 @@ fn the_lines_in_the_code_are_those_that_are_documented() {
     let rows = observability("| line | level | target |").into_iter();
     let documented: BTreeSet<Line> = rows.map(|row| (cell(&row[0]), row[1].clone(), cell(&row[2]))).collect();
     let mut logged = BTreeSet::new();
-    lines_below(
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")),
-        "tollgate",
-        &mut logged,
-    );
+    lines_below(&root().join("src"), "tollgate", &mut logged);
     assert_eq!(logged, documented);
 }
 

@@ -5,10 +5,9 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, Quota};
 
-use crate::{
-    spans::{Span, listen, of},
-    support::memory::still,
-};
+use support::memory::still;
+
+use crate::spans::{Span, listen, of};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -66,7 +65,7 @@ mod on_redis {
     use tower::{BoxError, Layer, ServiceExt, service_fn};
 
     use super::*;
-    use crate::support::redis::RedisServer;
+    use support::redis::RedisServer;
 
     async fn pass<L>(layer: L) -> bool
     where

@@ -4,5 +4,3 @@ mod documented;
 mod limiter;
 mod requests;
 mod spans;
-#[path = "../support/mod.rs"]
-mod support;

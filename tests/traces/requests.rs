@@ -10,10 +10,9 @@ use tollgate::{AsError, FixedWindow, Global, LeakyBucket, Quota, RateLimitLayer,
 use tower::{BoxError, Layer, Service, service_fn};
 use tracing::Level;
 
-use crate::{
-    spans::{are_we_inside, listen, of},
-    support::{memory::still, requests::name},
-};
+use support::{memory::still, requests::name};
+
+use crate::spans::{are_we_inside, listen, of};
 
 const SECOND: Duration = Duration::from_secs(1);
 

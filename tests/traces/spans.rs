@@ -11,7 +11,7 @@ use std::{
 
 use tracing::{Event, Level, Metadata, Subscriber, span};
 
-use crate::support::log::Fields;
+use support::log::Fields;
 
 static SPANS: Mutex<BTreeMap<u64, Span>> = Mutex::new(BTreeMap::new());
 

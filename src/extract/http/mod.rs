@@ -4,8 +4,6 @@ mod api_key;
 mod client_ip;
 mod content_length;
 mod cookie;
-#[cfg(feature = "rules")]
-mod disguise;
 mod extension;
 mod header;
 mod method;
@@ -13,8 +11,6 @@ mod query;
 #[cfg(feature = "axum")]
 mod route;
 
-#[cfg(feature = "rules")]
-pub(crate) use self::disguise::{reads_like, remove_all};
 pub(crate) use self::header::header_name;
 #[cfg(feature = "axum")]
 pub use self::route::Route;

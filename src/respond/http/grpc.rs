@@ -18,39 +18,8 @@ const GRPC_RETRY_PUSHBACK_MS: HeaderName = HeaderName::from_static("grpc-retry-p
 
 /// Answers to gRPC requests, for servers that speak nothing else.
 ///
-/// [`HttpAnswers`](crate::HttpAnswers) answers gRPC requests in the same way, and others beside them, with a body that is
-/// made from a `String`. That of tonic's own server cannot be, and this needs no more than an empty one:
-///
-/// ```
-/// use tollgate::{Global, GrpcAnswers, MemoryStore, Quota, RateLimitLayer};
-/// use tonic::transport::Server;
-///
-/// let limit = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new())
-///     .respond_with(GrpcAnswers::new());
-/// let (_, health) = tonic_health::server::health_reporter();
-/// let serving = Server::builder().layer(limit).add_service(health).serve("127.0.0.1:3000".parse().unwrap());
-/// # drop(serving);
-/// ```
-///
-/// Tonic's server tells who is at the other end in a way of its own, so that [`ClientIp`](crate::ClientIp) has to be helped:
-///
-/// ```
-/// use http::Request;
-/// use tollgate::{Key, KeyError};
-/// use tonic::{body::Body, transport::server::TcpConnectInfo};
-///
-/// let client = |request: &Request<Body>| {
-///     let connection = request.extensions().get::<TcpConnectInfo>();
-///     let peer = connection.and_then(TcpConnectInfo::remote_addr);
-///     peer.map(|peer| Key::named("ip", peer.ip())).ok_or(KeyError::not_provided("peer address", "serve over TCP"))
-/// };
-/// # use tollgate::{GrpcAnswers, MemoryStore, Quota, RateLimitLayer};
-/// # use tonic::transport::Server;
-/// let limit = RateLimitLayer::token_bucket("client", Quota::per_second(10), client, MemoryStore::new())
-///     .respond_with(GrpcAnswers::new());
-/// # let (_, health) = tonic_health::server::health_reporter();
-/// # drop(Server::builder().layer(limit).add_service(health).serve("127.0.0.1:3000".parse().unwrap()));
-/// ```
+// Its examples need tonic: they are run from `tests/`.
+#[cfg_attr(not(doctest), doc = include_str!("grpc.md"))]
 #[derive(Clone, Debug, Default)]
 pub struct GrpcAnswers {
     pub(super) headers: Headers,

@@ -3,11 +3,9 @@
 use serde_json::json;
 
 use super::{RULES, ask_as, get};
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{patience::eventually, redis::RedisServer},
-};
+use support::{patience::eventually, redis::RedisServer};
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 #[tokio::test]
 async fn memory_is_always_up() {

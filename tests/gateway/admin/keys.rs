@@ -5,15 +5,13 @@ use serde_json::{Value, json};
 use tollgate::Key;
 
 use super::{RULES, ask_as, delete, get};
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{
-        http::Reply,
-        patience::eventually,
-        redis::{RedisServer, keys},
-    },
+use support::{
+    http::Reply,
+    patience::eventually,
+    redis::{RedisServer, keys},
 };
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 /// Tries it by a gateway that counts in memory, and by one that counts on Redis.
 async fn by_both(rules: &str, works: impl AsyncFn(&Gateway)) {

@@ -3,11 +3,9 @@
 use serde_json::json;
 
 use super::{RULES, ask_as, delete, get};
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{patience::eventually, redis::RedisServer},
-};
+use support::{patience::eventually, redis::RedisServer};
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 /// A gateway whose Redis is gone, and that has noticed.
 async fn without_redis(mode: &str) -> (Gateway, RedisServer, Service) {

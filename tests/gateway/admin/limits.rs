@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{RULES, get};
-use crate::{fixture::Gateway, support::patience::eventually};
+use support::patience::eventually;
+
+use crate::gateway::fixture::Gateway;
 
 fn as_json(rules: &str) -> (u16, Value) {
     (200, toml::from_str(rules).unwrap())

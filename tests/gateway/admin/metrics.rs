@@ -6,11 +6,9 @@ use axum::http::Method;
 use tokio::net::TcpStream;
 
 use super::{RULES, ask_as};
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{patience::eventually, port::Port, redis::RedisServer},
-};
+use support::{patience::eventually, port::Port, redis::RedisServer};
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 /// Samples by name and labels.
 type Figures = BTreeMap<String, f64>;

@@ -10,7 +10,9 @@ mod reach;
 use axum::http::Method;
 use serde_json::Value;
 
-use crate::{fixture::Gateway, support::http::Reply};
+use support::http::Reply;
+
+use crate::gateway::fixture::Gateway;
 
 /// The status, and what it says in JSON.
 fn said(reply: &Reply) -> (u16, Value) {

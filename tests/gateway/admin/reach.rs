@@ -11,11 +11,12 @@ use reqwest::Client;
 use serde_json::json;
 
 use super::{RULES, said};
-use crate::{
+use support::{http::Reply, patience::until};
+
+use crate::gateway::{
     fixture::Gateway,
     program::{Running, program},
     service::Service,
-    support::{http::Reply, patience::until},
 };
 
 /// A gateway with nothing but these options.

@@ -1,7 +1,7 @@
 //! Clients that ask whether they may send a body: `Expect: 100-continue`.
 
 use super::others_are_answered;
-use crate::{
+use crate::gateway::{
     fixture::{Gateway, at_most},
     wire::{Upstream, Wire},
 };

@@ -2,7 +2,7 @@
 
 use tokio::sync::mpsc;
 
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire, patiently},
 };

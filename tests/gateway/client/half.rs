@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::{delay_nobody, echo, have_room_for_a_thousand, others_are_answered};
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire, status},
 };

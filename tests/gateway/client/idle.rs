@@ -1,7 +1,7 @@
 //! Clients that say nothing.
 
 use super::{delay_nobody, echo, have_room_for_a_thousand};
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     room::until_connected,
     wire::Wire,

@@ -1,6 +1,6 @@
 //! Clients that do not wait for their answer.
 
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire},
 };

@@ -1,7 +1,7 @@
 //! Clients that say more than fits into a head.
 
 use super::{echo, others_are_answered};
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::Wire,
 };

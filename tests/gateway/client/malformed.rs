@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::others_are_answered;
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire, status},
 };

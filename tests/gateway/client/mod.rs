@@ -13,10 +13,11 @@ mod targets;
 
 use axum::{Router, http::Uri};
 
-use crate::{
+use support::http::Server;
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     room::until_connected,
-    support::http::Server,
     wire::Wire,
 };
 

@@ -2,9 +2,10 @@
 
 use axum::{Router, http::Uri};
 
-use crate::{
+use support::http::Server;
+
+use crate::gateway::{
     fixture::{Gateway, at_most},
-    support::http::Server,
     wire::Wire,
 };
 

@@ -5,15 +5,16 @@ use std::process::Command;
 use axum::http::Method;
 
 use super::{echo, others_are_answered};
-use crate::{
+use support::{folder::Folder, http::Reply};
+
+use crate::gateway::{
     fixture::{Gateway, at_most},
-    support::{folder::Folder, http::Reply},
     wire::{Wire, patiently},
 };
 
 const LARGE: usize = 50 << 20;
 
-async fn used_up() -> (crate::support::http::Server, Gateway) {
+async fn used_up() -> (support::http::Server, Gateway) {
     let service = echo().await;
     let gateway = Gateway::to(&service.url(), &at_most(1, "methods = ['POST']"), &[]);
     assert_eq!(Reply::to(gateway.request(Method::POST, "/")).await.status, 200);

@@ -1,7 +1,7 @@
 //! Clients that say in unusual ways what they want, and of whom.
 
 use super::others_are_answered;
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire},
 };

@@ -3,14 +3,12 @@
 use axum::http::Method;
 use tollgate::redis::Connection;
 
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{
-        http::Reply,
-        redis::{RedisServer, ask, keys, stored},
-    },
+use support::{
+    http::Reply,
+    redis::{RedisServer, ask, keys, stored},
 };
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 pub(super) struct Case {
     /// What it is about, as the reference has it.

@@ -8,14 +8,12 @@ use std::{
 use axum::http::Method;
 use tokio::task::JoinSet;
 
-use crate::{
-    fixture::Gateway,
-    service::Service,
-    support::{
-        patience::eventually,
-        redis::{RedisServer, ask, time},
-    },
+use support::{
+    patience::eventually,
+    redis::{RedisServer, ask, time},
 };
+
+use crate::gateway::{fixture::Gateway, service::Service};
 
 /// What is tried here, and not in a case.
 pub(super) const COVERS: &[&str] = &["limit window", "limit queue", "limit max_wait", "limit limit"];

@@ -1,9 +1,10 @@
 //! Services that go away, or answer what is no answer: 502, at once.
 
 use super::{BAD, Moody, others_are_answered};
-use crate::{
+use support::port::Port;
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
-    support::port::Port,
     wire::{Upstream, Wire},
 };
 

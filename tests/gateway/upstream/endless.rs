@@ -1,7 +1,7 @@
 //! Services that do not stop answering, or do not wait for the question to end.
 
 use super::{Moody, others_are_answered};
-use crate::{
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
     wire::{Upstream, Wire, patiently, status},
 };

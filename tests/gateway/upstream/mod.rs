@@ -7,7 +7,7 @@ mod silent;
 
 use tokio::task::JoinHandle;
 
-use crate::{
+use crate::gateway::{
     fixture::Gateway,
     wire::{Upstream, Wire},
 };

@@ -5,10 +5,9 @@ use std::{net::SocketAddr, time::Instant};
 use tokio::net::TcpSocket;
 
 use super::BAD;
-use crate::{
-    fixture::{ANY_NUMBER, Gateway},
-    support::port::Port,
-};
+use support::port::Port;
+
+use crate::gateway::fixture::{ANY_NUMBER, Gateway};
 
 /// How many lines of this level there are.
 fn lines(gateway: &Gateway, level: &str, words: &str) -> usize {

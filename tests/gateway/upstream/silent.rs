@@ -5,9 +5,10 @@ use std::{fs, net::SocketAddr};
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::{Moody, SLOW, others_are_answered};
-use crate::{
+use support::patience::{until, until_some};
+
+use crate::gateway::{
     fixture::{ANY_NUMBER, Gateway},
-    support::patience::{until, until_some},
     wire::{Upstream, Wire, patiently, status},
 };
 

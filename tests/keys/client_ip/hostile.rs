@@ -7,10 +7,9 @@ use proptest::{collection::vec, prelude::*};
 use tollgate::ClientIp;
 
 use super::fixture::{X_FORWARDED_FOR, key, request};
-use crate::{
-    FAILURES,
-    support::{header_lines::any_line, property::config},
-};
+use support::{header_lines::any_line, property::config};
+
+use crate::keys::FAILURES;
 
 const TEN_MEGABYTES: usize = 10_000_000;
 

@@ -131,7 +131,7 @@ mod with_axum {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::support::http::{Reply, Server};
+    use support::http::{Reply, Server};
 
     const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 4711);
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use tollgate::{Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, Quota, RedisStore, RedisStoreBuilder};
 
-use crate::support::{cluster::Cluster, redis::stored};
+use support::{cluster::Cluster, redis::stored};
 
 /// What all limits here allow.
 pub(crate) const LIMIT: u32 = 10;

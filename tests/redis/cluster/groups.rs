@@ -6,7 +6,7 @@ use tollgate::{AsError, FixedWindow, Key, Operation, Quota, RateLimitLayer, Redi
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use super::fixture::{LIMIT, apart, builder, charge, charged, charges, key, left, shared_cluster, store};
-use crate::support::{
+use support::{
     cluster::Cluster,
     leaks::tasks,
     patience::{patiently, yielding},

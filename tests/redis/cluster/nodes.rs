@@ -4,7 +4,7 @@ use tokio::task::{JoinSet, yield_now};
 use tollgate::{ManualClock, Operation, RedisStore, Store, StoreError};
 
 use super::fixture::{LIMIT, apart, builder, charge, charged, key, left, shared_cluster, store};
-use crate::support::{
+use support::{
     cluster::Cluster,
     redis::{DEADLINE, acquire, ask, calls, keys},
 };

@@ -6,7 +6,7 @@ use tokio::time;
 use tollgate::{RedisStore, Store, StoreError};
 
 use super::fixture::{LANES, acquire, builder, charged, warm_up};
-use crate::support::{
+use support::{
     patience::{took, yielding},
     redis::{DEADLINE, RedisServer, ask, begin, info},
 };

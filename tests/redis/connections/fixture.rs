@@ -5,7 +5,7 @@ use tollgate::{
     redis::Connection,
 };
 
-use crate::support::{
+use support::{
     patience::yielding,
     redis::{RedisServer, info, stored},
 };

@@ -4,7 +4,7 @@ use tokio::runtime;
 use tollgate::{RedisStore, Store, StoreError};
 
 use super::fixture::{LANES, acquire, builder, charged, warm_up};
-use crate::support::{
+use support::{
     patience::eventually,
     redis::{RedisServer, ask, begin, info},
 };

@@ -4,7 +4,7 @@ use tokio::task::JoinSet;
 use tollgate::Store;
 
 use super::fixture::{LANES, LIMIT, acquire, builder, charged, warm_up};
-use crate::support::redis::{RedisServer, ask, calls, info};
+use support::redis::{RedisServer, ask, calls, info};
 
 #[tokio::test]
 async fn a_request_alone_is_one_evalsha_and_those_that_wait_share_one() {

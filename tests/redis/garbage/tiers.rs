@@ -12,7 +12,7 @@ use super::{
     planted::{cases, words},
     warnings,
 };
-use crate::support::redis::{RedisServer, time};
+use support::redis::{RedisServer, time};
 
 /// The time of every call: early, so that small numbers would count if they were taken for state.
 pub(crate) const NOW: u64 = 20;

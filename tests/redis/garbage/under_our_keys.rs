@@ -9,7 +9,7 @@ use super::{
     tiers::{Tiers, ask, each, run},
     warnings,
 };
-use crate::support::redis::RedisServer;
+use support::redis::RedisServer;
 
 #[tokio::test]
 async fn garbage_counts_as_fresh_and_makes_way_for_the_next_charge() {

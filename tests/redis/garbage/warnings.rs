@@ -2,8 +2,8 @@
 
 use tracing::Level;
 
-use crate::support::log;
-pub(crate) use crate::support::log::listen;
+use support::log;
+pub(crate) use support::log::listen;
 
 /// The keys that begin like this and have been warned of since the last look.
 pub(crate) fn of(prefix: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use tollgate::{ManualClock, RedisStoreBuilder, StoreError};
 
-use crate::support::redis::{RedisServer, ask, calls, keys};
+use support::redis::{RedisServer, ask, calls, keys};
 
 /// What a check complains of.
 async fn complaint(server: &RedisServer, builder: RedisStoreBuilder) -> String {

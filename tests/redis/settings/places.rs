@@ -3,7 +3,7 @@
 use tollgate::{RedisStore, RedisStoreBuilder, StoreError};
 
 use super::fixture::{acquire, shown};
-use crate::support::redis::{DEADLINE, RedisServer};
+use support::redis::{DEADLINE, RedisServer};
 
 const NOBODY: [&str; 0] = [];
 

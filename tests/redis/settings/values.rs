@@ -5,7 +5,7 @@ use std::time::Duration;
 use tollgate::{Quota, RedisStore, Store, StoreError};
 
 use super::fixture::{acquire, shown};
-use crate::support::{
+use support::{
     redis::{DEADLINE, RedisServer, ask, keys},
     rules::each_algorithm,
 };

@@ -6,7 +6,7 @@ use tollgate::{ManualClock, RateLimitLayer};
 use super::fixture::{
     NOTHING, NOW, Reply, Server, TRUST, TRUST_OTHERS, TestStore, on_both_stores, rules, serve, telling, ten,
 };
-use crate::support::redis::RedisServer;
+use support::redis::RedisServer;
 
 on_both_stores![
     methods_are_exempt,

@@ -3,7 +3,7 @@
 use axum::{Router, routing::any};
 use tollgate::{Decision, ManualClock, RateLimitLayer, RuleSet};
 
-pub(crate) use crate::support::{
+pub(crate) use support::{
     each_store::{NOW, TestStore, on_both_stores},
     http::{NOTHING, Reply, Server},
     patience::yielding,

@@ -10,7 +10,7 @@ use axum::{
 use tollgate::{HttpAnswers, ManualClock, MemoryStore, RateLimitLayer, Rejection};
 
 use super::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores, rules, telling, ten, yielding};
-use crate::support::redis::RedisServer;
+use support::redis::RedisServer;
 
 on_both_stores![
     a_layer_exempts_beside_its_rules,

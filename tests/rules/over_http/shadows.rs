@@ -6,7 +6,7 @@ use tollgate::Key;
 use tracing::Level;
 
 use super::fixture::{NOTHING, TRUST, TestStore, ask, on_both_stores, rules, serve, ten};
-use crate::support::log;
+use support::log;
 
 on_both_stores![
     a_shadow_refuses_nobody_and_is_in_no_header,

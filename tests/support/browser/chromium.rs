@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::Screen;
-use crate::support::{folder::Folder, port::Port, process::Process};
+use crate::{folder::Folder, port::Port, process::Process};
 
 static TURN: Mutex<()> = Mutex::const_new(());
 
@@ -29,6 +29,7 @@ const FLAGS: [&str; 11] = [
 
 /// The fields are dropped in this order: the folder is removed when nobody writes to it any more, and then it is the turn
 /// of the next.
+#[allow(dead_code, reason = "they are held")]
 pub struct Browser {
     driver: Process,
     /// For all that WebDriver can do.

@@ -8,7 +8,7 @@ use fantoccini::{
 use serde_json::Value;
 
 use super::Browser;
-use crate::support::patience::eventually;
+use crate::patience::eventually;
 
 impl Browser {
     /// Goes to a page, and returns when it is loaded.

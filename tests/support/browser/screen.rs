@@ -1,10 +1,11 @@
 //! What a page is shown on, how it fits, and pictures of it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::Browser;
+use crate::project::target;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
@@ -66,7 +67,7 @@ impl Browser {
         self.show_on(Screen { height, ..screen }).await;
         let picture = self.client.screenshot().await.unwrap();
         self.show_on(screen).await;
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
+        let folder = target().join("tmp/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(format!("{name}-{}.png", screen.name));
         std::fs::write(&path, picture).unwrap();

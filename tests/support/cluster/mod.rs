@@ -20,6 +20,10 @@ const NODES: usize = 6;
 /// The nodes talk to each other at a port so far above the one for clients.
 const BUS: u16 = 10_000;
 
+/// In milliseconds, until a node that does not answer has failed.
+const LONG_TIMEOUT: &str = "60000";
+const SHORT_TIMEOUT: &str = "1500";
+
 pub struct Cluster {
     pub nodes: Vec<RedisServer>,
     _buses: Vec<Port>,
@@ -77,13 +81,30 @@ impl Cluster {
         ask(&mut running.client(), &format!("CLUSTER KEYSLOT {key}"))
     }
 
-    /// Waits until another node than this one has the slot, and tells which.
+    /// Lets replicas take over, waits until another node than this one has the slot, and tells which.
     pub fn await_failover(&self, slot: u16, from: usize) -> usize {
+        self.allow_failover(true);
         let node = until_some("another node has the slot", || {
             Some(self.node_of(slot)).filter(|node| *node != from)
         });
         self.await_slots();
+        self.allow_failover(false);
         node
+    }
+
+    /// Unless it is allowed, no node takes another for failed, however long the machine lets it wait.
+    fn allow_failover(&self, allow: bool) {
+        let (timeout, no) = if allow {
+            (SHORT_TIMEOUT, "no")
+        } else {
+            (LONG_TIMEOUT, "yes")
+        };
+        for node in &self.nodes {
+            for (setting, value) in [("cluster-node-timeout", timeout), ("cluster-replica-no-failover", no)] {
+                // Those that are down forget it, and begin as all did.
+                node.answer::<()>(&format!("CONFIG SET {setting} {value}"));
+            }
+        }
     }
 
     /// Waits until every node that answers takes commands.
@@ -141,13 +162,14 @@ impl Cluster {
 fn start_node(port: Port, folder: &Folder) -> RedisServer {
     let path = folder.path().display().to_string();
     let mut settings = vec!["--dir", &path, "--cluster-enabled", "yes"];
-    // Long enough for a busy machine. A replica may take over however long it has been without its primary.
     settings.extend([
         "--cluster-node-timeout",
-        "1500",
-        "--cluster-replica-validity-factor",
-        "0",
+        LONG_TIMEOUT,
+        "--cluster-replica-no-failover",
+        "yes",
     ]);
+    // A replica may take over however long it has been without its primary.
+    settings.extend(["--cluster-replica-validity-factor", "0"]);
     // A primary waits five seconds for more replicas to come, by default.
     settings.extend(["--repl-diskless-sync-delay", "0"]);
     RedisServer::start_at(port, &settings)

@@ -7,20 +7,26 @@ mod link;
 mod switches;
 
 use std::{
-    net::{TcpListener, TcpStream},
+    net::{Shutdown, TcpListener},
     sync::Arc,
     thread::{self, JoinHandle},
     time::Duration,
 };
 
 use link::Link;
+use socket2::SockRef;
 use switches::Switches;
 pub use switches::Way;
 
 use super::port::Port;
 
+/// How many may wait to be accepted.
+const BACKLOG: i32 = 128;
+
 pub struct Proxy {
-    port: Port,
+    /// It was the first to be bound there, and nobody else gets the port while this is held.
+    _port: Port,
+    listener: Arc<TcpListener>,
     server: u16,
     switches: Arc<Switches>,
     acceptor: Option<JoinHandle<()>>,
@@ -29,8 +35,10 @@ pub struct Proxy {
 impl Proxy {
     /// To a port of 127.0.0.1. Whether somebody listens there is asked anew for every connection.
     pub fn to(server: u16) -> Self {
+        let port = Port::free();
         let mut proxy = Self {
-            port: Port::free(),
+            listener: Arc::new(TcpListener::bind(("127.0.0.1", port.number())).unwrap()),
+            _port: port,
             server,
             switches: Arc::default(),
             acceptor: None,
@@ -40,7 +48,7 @@ impl Proxy {
     }
 
     pub fn port(&self) -> u16 {
-        self.port.number()
+        self.listener.local_addr().unwrap().port()
     }
 
     pub fn url(&self) -> String {
@@ -89,9 +97,8 @@ impl Proxy {
     /// Refuses new connections, and lets those be that there are.
     pub fn refuse(&mut self) {
         if let Some(acceptor) = self.acceptor.take() {
-            self.switches.set(|set| set.refuses = true);
-            // It waits for somebody to come, and looks at the switches when somebody does.
-            TcpStream::connect(("127.0.0.1", self.port())).ok();
+            // To close it would not do: whatever process another test is just starting holds a copy until it runs.
+            SockRef::from(&*self.listener).shutdown(Shutdown::Both).unwrap();
             acceptor.join().unwrap();
         }
     }
@@ -111,14 +118,11 @@ impl Proxy {
         if self.acceptor.is_some() {
             return;
         }
-        self.switches.set(|set| set.refuses = false);
-        let listener = TcpListener::bind(("127.0.0.1", self.port())).unwrap();
-        let (switches, server) = (Arc::clone(&self.switches), self.server);
+        SockRef::from(&*self.listener).listen(BACKLOG).unwrap();
+        let (listener, switches, server) = (Arc::clone(&self.listener), Arc::clone(&self.switches), self.server);
         self.acceptor = Some(thread::spawn(move || {
-            for client in listener.incoming().map(Result::unwrap) {
-                if switches.set(|set| set.refuses) {
-                    return;
-                }
+            // An error is that it has been shut down.
+            while let Ok((client, _)) = listener.accept() {
                 Link::make(client, server, &switches);
             }
         }));

@@ -21,7 +21,6 @@ pub(super) struct Set {
     pub(super) delays: [Duration; 2],
     pub(super) holds: bool,
     pub(super) drops: bool,
-    pub(super) refuses: bool,
     /// Taken by the link that is replied to next.
     pub(super) cut_after: Option<usize>,
     pub(super) links: Vec<Arc<Link>>,

@@ -23,7 +23,7 @@ impl Process {
     /// A gateway to that service.
     pub fn gateway(to: &Self, options: &[&str]) -> Self {
         let fixed = ["--listen", "127.0.0.1:0", "--upstream", &to.url, "--rules", RULES];
-        Self::start("examples/gateway", &[&fixed, options].concat())
+        Self::start("gateway", &[&fixed, options].concat())
     }
 
     /// It says where it listens.

@@ -5,19 +5,7 @@ use std::{borrow::Cow, net::IpAddr};
 use http::{HeaderMap, HeaderName, HeaderValue, header::FORWARDED};
 use smallvec::SmallVec;
 
-#[cfg(feature = "rules")]
-use super::super::disguise::reads_like;
-
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// Whether proxies tell by this header where a request came from, or what they saw of it. Clients can make it up as well.
-#[cfg(feature = "rules")]
-pub(super) fn is_told_by_proxies(header: &HeaderName) -> bool {
-    const ALL_OF_THEM: &str = "x-forwarded-";
-    let name = header.as_str();
-    let beginning = name.get(..ALL_OF_THEM.len()).unwrap_or_default();
-    reads_like(beginning, ALL_OF_THEM) || reads_like(name, FORWARDED.as_str()) || reads_like(name, "x-real-ip")
-}
 
 /// The one header that is read.
 #[derive(Clone, Copy, Debug)]
@@ -30,14 +18,6 @@ pub(super) enum ForwardingHeader {
 type Parse = fn(&[u8]) -> Option<IpAddr>;
 
 impl ForwardingHeader {
-    #[cfg(feature = "rules")]
-    pub(super) const fn other(self) -> Self {
-        match self {
-            Self::XForwardedFor => Self::Forwarded,
-            Self::Forwarded => Self::XForwardedFor,
-        }
-    }
-
     pub(super) const fn name(self) -> HeaderName {
         match self {
             Self::XForwardedFor => X_FORWARDED_FOR,
@@ -58,26 +38,6 @@ impl ForwardingHeader {
             rest = before.map(<[u8]>::len);
             Some(hop(element))
         })
-    }
-
-    /// Adds whom this service saw to the end of the list, which is one line then.
-    #[cfg(feature = "rules")]
-    pub(super) fn add(self, headers: &mut HeaderMap, peer: IpAddr) {
-        let seen = match (self, peer) {
-            (Self::XForwardedFor, peer) => peer.to_string(),
-            (Self::Forwarded, IpAddr::V4(peer)) => format!("for={peer}"),
-            (Self::Forwarded, IpAddr::V6(peer)) => format!("for=\"[{peer}]\""),
-        };
-        let list = match self.list(headers) {
-            Some(list) => [&list, &b", "[..], seen.as_bytes()].concat(),
-            None => seen.into_bytes(),
-        };
-        headers.remove(self.name());
-        // What is made of values is a value. There may be no room for it, beside more than twenty thousand others: then nobody
-        // is named, and whoever comes next finds this service.
-        if let Ok(list) = HeaderValue::try_from(list) {
-            headers.try_insert(self.name(), list).ok();
-        }
     }
 
     /// The lines of the header, which are one list.

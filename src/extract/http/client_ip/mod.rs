@@ -7,9 +7,9 @@
 mod client_ip;
 mod forwarded;
 mod networks;
-#[cfg(feature = "rules")]
-mod passing_on;
 mod peer;
+#[cfg(feature = "rules")]
+mod proxies;
 mod within;
 
 pub use self::{client_ip::ClientIp, peer::Unaddressed, within::Within};

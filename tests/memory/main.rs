@@ -1,7 +1,0 @@
-//! The memory store: what it keeps and forgets, groups of charges, and many threads at once.
-
-mod groups;
-mod store;
-#[path = "../support/mod.rs"]
-mod support;
-mod threads;

@@ -1,0 +1,219 @@
+//! Access logs: which lines are read, and as what.
+
+use support::project::program;
+
+use super::{Case, Run, limit, two_a_minute};
+
+/// The row of a report that begins with this, its blanks made one.
+fn row(report: &str, name: &str) -> String {
+    let row = report.lines().find(|line| line.starts_with(name));
+    let row = row.unwrap_or_else(|| panic!("no {name} in {report}"));
+    row.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn line(host: &str, user: &str, time: &str, request: &str) -> String {
+    format!("{host} - {user} [{time}] \"{request}\" 200 5\n")
+}
+
+fn plain(host: &str, seconds: u32) -> String {
+    line(
+        host,
+        "-",
+        &format!("02/Nov/2026:09:00:{seconds:02} +0000"),
+        "GET / HTTP/1.1",
+    )
+}
+
+#[test]
+fn addresses_of_either_kind_and_names() {
+    let hosts = [
+        "203.0.113.7",
+        "2001:db8::7",
+        "2001:db8::8",
+        "::ffff:203.0.113.7",
+        "example.com",
+    ];
+    let log: String = hosts.map(|host| plain(host, 0)).concat();
+    let report = Case::log(&two_a_minute(), log).run(&[]).done();
+    assert_eq!(row(&report, "ip:203.0.113.7"), "ip:203.0.113.7 2 0 0.0 %");
+    assert_eq!(row(&report, "ip:["), "ip:[2001:db8::]/64 2 0 0.0 %");
+    let lacking = "without a key 1 20.0 % the request lacks a peer address";
+    assert_eq!(row(&report, "without a key"), lacking);
+}
+
+#[test]
+fn times_of_any_zone() {
+    // Each is the same moment, and that before the turn of a year elsewhere.
+    let times = [
+        "01/Jan/2027:05:29:59 +0530",
+        "31/Dec/2026:23:59:59 +0000",
+        "31/Dec/2026:16:29:59 -0730",
+        "31/Dec/2026:23:59:60 +0000",
+        "29/Feb/2028:00:00:00 +0000",
+    ];
+    let log: String = times
+        .map(|time| line("203.0.113.7", "-", time, "GET / HTTP/1.1"))
+        .concat();
+    let report = Case::log(&two_a_minute(), log).run(&[]).done();
+    let span = "happened: 5 lines, 2026-12-31 23:59:59 to 2028-02-29 00:00:00 UTC";
+    assert_eq!(report.lines().next(), Some(span));
+    assert_eq!(row(&report, "2026-12-31 23:59"), "2026-12-31 23:59 3 1 33.3 %");
+}
+
+/// Servers write a line when a request ends, with the time when it began.
+#[test]
+fn lines_out_of_order_count_when_they_came() {
+    let seconds = |seconds: u32| plain("203.0.113.7", seconds);
+    let late = line("203.0.113.7", "-", "02/Nov/2026:09:01:00 +0000", "GET / HTTP/1.1");
+    let log = [seconds(1), seconds(59), late.clone(), seconds(58), late].concat();
+    let report = Case::log(&two_a_minute(), log).run(&[]).done();
+    // Whoever comes too late for a window is counted in the next, which is full then.
+    assert_eq!(row(&report, "client"), "client 5 4 1 20.0 %");
+    assert_eq!(row(&report, "2026-11-02 09:01"), "2026-11-02 09:01 2 1 50.0 %");
+}
+
+#[test]
+fn users_as_a_header() {
+    let user = "limit = 1\nwindow = \"1h\"\nkey = \"header:x-user-id\"";
+    let rules = limit("user", "sliding_log", user);
+    let time = "02/Nov/2026:09:00:00 +0000";
+    let users = ["alice", "-", "bob", "alice", "John Doe", r"a\x22b", "\"\""];
+    let log: String = users
+        .map(|user| line("203.0.113.7", user, time, "GET / HTTP/1.1"))
+        .concat();
+    let case = Case::log(&rules, log);
+    let report = case.run(&["--user-header", "X-User-Id"]).done();
+    assert_eq!(row(&report, "x-user-id:alice"), "x-user-id:alice 2 1 50.0 %");
+    assert_eq!(row(&report, "x-user-id:bob"), "x-user-id:bob 1 0 0.0 %");
+    assert_eq!(row(&report, "user "), "user 5 4 1 20.0 %");
+    let lacking = "without a key 2 28.6 % the request lacks the `x-user-id` header";
+    assert_eq!(row(&report, "without a key"), lacking);
+    let report = case.run(&[]).done();
+    assert!(
+        row(&report, "without a key").starts_with("without a key 7 100.0 %"),
+        "{report}"
+    );
+}
+
+/// The Combined format, as it is escaped by Apache and by nginx.
+#[test]
+fn referrers_and_agents_as_headers() {
+    let by = |name: &str| {
+        limit(
+            name,
+            "sliding_log",
+            &format!("limit = 1\nwindow = \"1h\"\nkey = \"header:{name}\"\ndefault = \"none\""),
+        )
+    };
+    let rules = by("referer") + &by("user-agent");
+    let time = "203.0.113.7 - - [02/Nov/2026:09:00:00 +0000]";
+    let tails = [
+        r#" "https/a" "x@\"y""#,
+        r#" "https/a" "x@\x22y" "0.003" more"#,
+        r#" "-" "-""#,
+        "",
+        r#" "https/a" "unended"#,
+    ];
+    let log: String = tails
+        .map(|tail| format!("{time} \"GET / HTTP/1.1\" 200 -{tail}\n"))
+        .concat();
+    let report = Case::log(&rules, log).run(&[]).done();
+    assert_eq!(row(&report, "referer:https/a"), "referer:https/a 3 2 66.7 %");
+    // The two agents are one, by a digest, as there are quotes in it.
+    assert!(row(&report, "user-agent:#").ends_with(" 2 1 50.0 %"), "{report}");
+    let nobody = report.lines().filter(|line| line.starts_with("~none")).count();
+    assert_eq!(nobody, 2, "{report}");
+}
+
+#[test]
+fn requests_of_any_form() {
+    let rules = limit(
+        "api",
+        "sliding_log",
+        "limit = 9\nwindow = \"1h\"\nkey = \"route\"\npath = \"/api/{*rest}\"",
+    );
+    let requests = [
+        "GET /api/a?b=c HTTP/1.1",
+        "GET /api/a",
+        "PURGE http://example.com/api/a HTTP/2.0",
+        "OPTIONS * HTTP/1.1",
+        "GET /other HTTP/3",
+    ];
+    let log: String = requests
+        .map(|request| line("203.0.113.7", "-", "02/Nov/2026:09:00:00 +0000", request))
+        .concat();
+    let report = Case::log(&rules, log).run(&[]).done();
+    assert_eq!(row(&report, "api "), "api 3 3 0 0.0 %");
+    assert_eq!(
+        row(&report, "not limited"),
+        "not limited 2 40.0 % exempt, or no limit matches"
+    );
+}
+
+/// Each is counted, and the first is told.
+#[test]
+fn lines_that_cannot_be_read() {
+    let time = "02/Nov/2026:09:00:00 +0000";
+    let asked = |request: &str| line("203.0.113.7", "-", time, request).trim_end().to_owned();
+    let at = |time: &str| line("203.0.113.7", "-", time, "GET / HTTP/1.1").trim_end().to_owned();
+    let wrong = [
+        (String::new(), "no host"),
+        ("GET / HTTP/1.1".into(), "no time in brackets"),
+        ("203.0.113.7".into(), "no host"),
+        ("203.0.113.7 - alice".into(), "no time in brackets"),
+        ("203.0.113.7 - alice [yesterday] nothing".into(), "no request in quotes"),
+        (
+            at("32/Nov/2026:09:00:00 +0000"),
+            "no time like 10/Oct/2000:13:55:36 -0700",
+        ),
+        (at("29/Feb/2027:09:00:00 +0000"), "no time like"),
+        (at("02/Nov/2026:24:00:00 +0000"), "no time like"),
+        (at("02/November/2026:09:00:00 +0000"), "no time like"),
+        (at("02/Nov/2026:09:00:00"), "no time like"),
+        (at("01/Jan/1970:00:00:00 +0001"), "no time like"),
+        (
+            format!("203.0.113.7 - - [{time}] \"GET / HTTP/1.1"),
+            "no end of its request",
+        ),
+        (format!("203.0.113.7 - - [{time}] \"GET / HTTP/1.1\""), "no status"),
+        (format!("203.0.113.7 - - [{time}] \"GET / HTTP/1.1\" OK 5"), "no status"),
+        (format!("203.0.113.7 - - [{time}] \"GET / HTTP/1.1\" 200"), "no size"),
+        (asked("-"), "no request like GET / HTTP/1.1"),
+        (asked(r"\x16\x03\x01\x02"), "no request like"),
+        (asked("GET / a HTTP/1.1"), "no request like"),
+        (asked("GET / HTTP/1.1 more"), "no request like"),
+        (asked(r"G\xffT / HTTP/1.1"), "no method in its request"),
+        (asked("GET nowhere HTTP/1.1"), "no path in its request"),
+        (asked(r"GET /\x01 HTTP/1.1"), "no path in its request"),
+    ];
+    for (line, lacks) in &wrong {
+        let case = Case::log(&two_a_minute(), format!("{}{line}\n{line}\n", plain("203.0.113.7", 0)));
+        let report = case.run(&[]).done();
+        let told = format!("unreadable lines 2 the first: line 2 has {lacks}");
+        assert!(row(&report, "unreadable").starts_with(&told), "{line}: {report}");
+    }
+    let mut binary = plain("203.0.113.7", 0).into_bytes();
+    binary.extend(b"\xff\xfe\x00 [ \" \n");
+    assert!(row(&Case::log(&two_a_minute(), binary).run(&[]).done(), "unreadable lines").contains("line 2"));
+
+    let all: String = wrong.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let error = Case::log(&two_a_minute(), all).run(&[]).failed();
+    assert!(
+        error.contains("happened: none of its lines could be read: line 1 has no host"),
+        "{error}"
+    );
+    let error = Case::log(&two_a_minute(), "").run(&[]).failed();
+    assert!(error.contains("happened: it has no line"), "{error}");
+}
+
+#[test]
+fn standard_input() {
+    let case = Case::log(&two_a_minute(), plain("203.0.113.7", 0));
+    let mut command = program("simulate");
+    let log = std::fs::File::open(case.folder.file("happened")).unwrap();
+    command
+        .args(["--rules", &case.folder.file("rules.toml"), "--log", "-"])
+        .stdin(log);
+    let report = Run::of(command).done();
+    assert!(report.starts_with("standard input: 1 line, "), "{report}");
+}

@@ -1,0 +1,170 @@
+//! Random rules and random traces: both stores write the same, byte for byte.
+
+use std::{cell::Cell, fmt::Write};
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use serde_json::json;
+use tollgate::{END_OF_TIME, Micros, RuleSet};
+
+use super::{Case, limit};
+use support::{property::holds, redis::RedisServer};
+
+const TRUST: &str = "[trust]\nproxies = [\"10.0.0.0/8\"]\nheaders = [\"x-plan\"]\n";
+/// Each of them, and in which way.
+const ALGORITHMS: [(&str, &str); 7] = [
+    ("token_bucket", ""),
+    ("leaky_bucket", ""),
+    ("leaky_bucket", "queue = false"),
+    ("fixed_window", ""),
+    ("fixed_window", "anchored = true"),
+    ("sliding_log", ""),
+    ("sliding_counter", ""),
+];
+
+/// Rules of one to five limits that can be, of any algorithm, and their windows.
+fn any_rules() -> impl Strategy<Value = (String, Vec<Micros>)> {
+    let rules = vec(any_limit(), 1..6).prop_map(|limits| {
+        let mut text = TRUST.to_owned();
+        for (index, (algorithm, rest, _)) in limits.iter().enumerate() {
+            text += &limit(&format!("l{index}"), algorithm, rest);
+        }
+        (text, limits.into_iter().map(|(_, _, window)| window).collect())
+    });
+    rules.prop_filter("rules that cannot be", |(text, _)| RuleSet::parse(text).is_ok())
+}
+
+fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
+    let window = prop_oneof![
+        1..50_u64,
+        1..2_000_000_u64,
+        select(vec![1_000_000, 60_000_000, 86_400_000_000])
+    ];
+    let key = select(vec![
+        "\"global\"",
+        "\"ip\"\ndefault = \"nobody\"",
+        "\"header:x-user-id\"",
+        "\"header:x-user-id\"\ndefault = \"ip\"",
+        "[\"ip\", \"method\", \"query:q\"]\ndefault = \"none\"",
+    ]);
+    let scope = select(vec!["", "", "", "path = \"/a/{*rest}\"", "methods = [\"POST\"]"]);
+    let plans = select(vec!["", "", "plan = \"header:x-plan\"\nplans.pro = { limit = 9 }"]);
+    let limit = prop_oneof![4 => 1..9_u32, 1 => 1..500_u32];
+    let (buckets, capacity, max_wait) = (select(vec![1, 2, 6, 64]), 1..20_u32, 0..150_u64);
+    let settings = (0..ALGORITHMS.len(), limit, window, buckets, capacity, max_wait);
+    (
+        settings,
+        key,
+        scope,
+        plans,
+        1..3_u32,
+        prop::bool::weighted(0.2),
+        any::<bool>(),
+    )
+        .prop_map(
+            |((algorithm, limit, window, buckets, capacity, max_wait), key, scope, plans, cost, is_shadow, is_set)| {
+                let (algorithm, way) = ALGORITHMS[algorithm];
+                let is_counter = algorithm == "sliding_counter";
+                let window = if is_counter {
+                    window.next_multiple_of(buckets)
+                } else {
+                    window
+                };
+                let mut rest = format!("limit = {limit}\nwindow = \"{window}us\"\nkey = {key}\n{scope}\n{plans}\n");
+                write!(rest, "{way}\ncost = {cost}\nshadow = {is_shadow}").unwrap();
+                match algorithm {
+                    "sliding_counter" => write!(rest, "\nbuckets = {buckets}").unwrap(),
+                    "leaky_bucket" if is_set && way.is_empty() => {
+                        write!(rest, "\nmax_wait = \"{}us\"", window * max_wait / 100).unwrap()
+                    }
+                    "leaky_bucket" | "token_bucket" if capacity >= cost => {
+                        write!(rest, "\ncapacity = {capacity}").unwrap()
+                    }
+                    _ => {}
+                }
+                (algorithm, rest, window)
+            },
+        )
+}
+
+/// When the next request comes, by the window of one of the limits.
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    On { limit: usize, percent: u64 },
+    Back { limit: usize, percent: u64 },
+    To(Micros),
+}
+
+fn any_move() -> impl Strategy<Value = Move> {
+    let on = |percent| (0..5_usize, percent).prop_map(|(limit, percent)| Move::On { limit, percent });
+    prop_oneof![
+        4 => on(0..1_u64),
+        8 => on(1..60_u64),
+        2 => on(60..250_u64),
+        2 => (0..5_usize, 0..400_u64).prop_map(|(limit, percent)| Move::Back { limit, percent }),
+        1 => select(vec![0, 1_700_000_000_000_000, END_OF_TIME]).prop_map(Move::To),
+    ]
+}
+
+type Asked = (Move, [usize; 5], Option<u32>);
+
+fn any_request() -> impl Strategy<Value = Asked> {
+    let cost = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(0)),
+        2 => (1..12_u32).prop_map(Some),
+        1 => Just(Some(u32::MAX)),
+    ];
+    let words = [0..4_usize, 0..4, 0..3, 0..4, 0..3];
+    (any_move(), words, cost)
+}
+
+fn trace(windows: &[Micros], requests: &[Asked]) -> String {
+    let mut now = 1_700_000_000_000_000;
+    let mut lines = String::new();
+    for (step, [user, ip, method, path, plan], cost) in requests {
+        let part = |limit: usize, percent| windows[limit % windows.len()] * percent / 100;
+        now = match *step {
+            Move::On { limit, percent } => (now + part(limit, percent)).min(END_OF_TIME),
+            Move::Back { limit, percent } => now.saturating_sub(part(limit, percent)),
+            Move::To(at) => at,
+        };
+        let plan = ["pro", "free", "none"][*plan];
+        let headers = match user {
+            0 => json!({ "x-plan": plan }),
+            user => json!({ "x-plan": plan, "x-user-id": format!("u{user}") }),
+        };
+        let method = ["GET", "POST", "DELETE"][*method];
+        let path = ["/", "/a/b?q=1", "/a/c?q=2", "/d"][*path];
+        let ip = [None, Some("10.0.0.1"), Some("203.0.113.7"), Some("2001:db8::7")][*ip];
+        let request = json!({
+            "at_us": now, "method": method, "path": path, "headers": headers, "ip": ip, "cost": cost,
+        });
+        lines += &format!("{request}\n");
+    }
+    lines
+}
+
+#[test]
+fn both_stores_write_the_same() {
+    let redis = RedisServer::start();
+    let seen = [const { Cell::new(0) }; 4];
+    let words = ["\"outcome\":\"admitted\"", "\"limited\"", "\"impossible\"", "\"error\""];
+    let input = (any_rules(), vec(any_request(), 200..400));
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/simulate/regressions.txt");
+    holds(40, file, &input, async |_, ((rules, windows), requests)| {
+        let files = Case::trace(&rules, trace(&windows, &requests));
+        let memory = files.run(&[]).done();
+        let shared = files.run(&["--store", &redis.url()]).done();
+        assert_eq!(memory.lines().count(), requests.len());
+        for (index, (memory, shared)) in memory.lines().zip(shared.lines()).enumerate() {
+            assert_eq!(memory, shared, "request {index} of {rules}");
+        }
+        assert_eq!(memory, shared);
+        for (seen, word) in seen.iter().zip(words) {
+            seen.set(seen.get() + memory.matches(word).count());
+        }
+    });
+    for (seen, word) in seen.iter().zip(words) {
+        assert!(seen.get() > 100, "{word}: {}", seen.get());
+    }
+}

@@ -1,0 +1,4 @@
+//! What maintainers run.
+
+mod plots;
+mod soak;

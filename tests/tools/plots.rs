@@ -1,0 +1,124 @@
+//! The figures of the documentation: they are what the command draws, and documents show all of them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use support::{
+    folder::Folder,
+    project::{program, root},
+};
+
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+    let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
+    named
+        .map(|(name, path)| (name, fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn figures_are_what_the_command_draws() {
+    let folder = Folder::new("plots");
+    let output = program("plots").arg("--out").arg(folder.path()).output().unwrap();
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stdout).unwrap();
+    let (drawn, kept) = (files(folder.path()), files(&root().join("docs/img")));
+    assert_eq!(drawn.keys().collect::<Vec<_>>(), kept.keys().collect::<Vec<_>>());
+    for (name, figure) in &drawn {
+        assert!(told.contains(&folder.file(name)), "{name}: {told}");
+        // Not by assert_eq!, which would print both.
+        assert!(
+            *figure == kept[name],
+            "{name}: `cargo run -p tollgate-tools --bin plots` draws it anew"
+        );
+    }
+}
+
+/// All documents: Markdown beside Cargo.toml, and in these folders.
+fn documents() -> Vec<PathBuf> {
+    let folders = ["", "docs", "docs/adr", "examples", "lua", "benches"];
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let files = files.map(|file| file.unwrap().path());
+    files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+        .collect()
+}
+
+/// What a document shows, by `![words](address)` or `src="address"`.
+fn shown(document: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(document).unwrap();
+    let images = text
+        .split("![")
+        .skip(1)
+        .filter_map(|image| image.split_once("](")?.1.split(')').next());
+    let sources = text
+        .split("src=\"")
+        .skip(1)
+        .filter_map(|source| source.split('"').next());
+    let addresses = images.chain(sources);
+    addresses
+        .map(|address| document.parent().unwrap().join(address))
+        .collect()
+}
+
+#[test]
+fn documents_show_what_is_there_and_all_of_it() {
+    let mut all = BTreeSet::new();
+    for document in documents() {
+        for image in shown(&document) {
+            let found = image.canonicalize();
+            all.insert(found.unwrap_or_else(|error| panic!("{document:?} shows {image:?}: {error}")));
+        }
+    }
+    let images = root().join("docs/img").canonicalize().unwrap();
+    // Others are not drawn by a command.
+    all.retain(|image| image.starts_with(&images));
+    let there: BTreeSet<_> = files(&images).into_keys().map(|name| images.join(name)).collect();
+    assert_eq!(all, there);
+}
+
+/// The guide's table has the same numbers as the figure, row by row.
+#[test]
+fn the_guide_tells_what_the_figure_shows() {
+    let [figure, guide] =
+        ["docs/img/over-admission.svg", "docs/choosing.md"].map(|file| fs::read_to_string(root().join(file)).unwrap());
+    let texts = figure.split('>').filter_map(|text| text.split('<').next());
+    let numbers = texts.filter_map(|text| text.split_once(", attacked "));
+    let shown: Vec<_> = numbers.filter(|(_, attacked)| attacked.ends_with('%')).collect();
+    let table = guide.split("| most in any window |").nth(1).unwrap().lines().skip(2);
+    let table = table.take_while(|row| row.starts_with('|'));
+    let told: Vec<_> = table
+        .map(|row| row.split('|').map(str::trim).collect::<Vec<_>>())
+        .map(|columns| (columns[2], columns[3]))
+        .collect();
+    assert_eq!(shown.len(), 8);
+    assert_eq!(shown, told);
+}
+
+#[test]
+fn plots_says_what_is_wrong() {
+    let readme = root().join("README.md");
+    for (arguments, code, words) in [
+        (
+            &["--into", "x"][..],
+            2,
+            "there is no option --into: there are --out and --help",
+        ),
+        (&["--out"], 2, "--out needs a folder"),
+        (&["--out=x", "--out", "y"], 2, "--out is given twice: give it once"),
+        (&["--out", readme.to_str().unwrap()], 1, "README.md: "),
+    ] {
+        let output = program("plots").args(arguments).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains(words), "{error}");
+    }
+    let help = program("plots").arg("--help").output().unwrap();
+    assert!(help.status.success());
+    assert!(String::from_utf8(help.stdout).unwrap().contains("--out DIR"));
+}

@@ -23,7 +23,8 @@ fn compile() -> String {
     cargo
         .args(["--message-format", "json", "--offline", "--target-dir"])
         .arg(target());
-    cargo.args(["--", "--cfg", "mistakes"]);
+    // Types are told whole, and not written to a file.
+    cargo.args(["--", "--cfg", "mistakes", "--verbose"]);
     let output = cargo.current_dir(root()).output().unwrap();
     assert!(!output.status.success(), "the mistakes compile");
     String::from_utf8(output.stdout).unwrap()

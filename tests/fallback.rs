@@ -114,7 +114,7 @@ async fn a_reset_is_for_both() {
 async fn tiers_are_charged_all_or_none_in_memory_as_well() {
     let port = Port::free();
     let nowhere = RedisStore::connect(&format!("redis://127.0.0.1:{}", port.number())).unwrap();
-    let store = Fallback::new(nowhere, MemoryStore::new());
+    let store = Fallback::new(nowhere, MemoryStore::builder().clock(ManualClock::at(0)).build());
     let tiers = || {
         let window = Limit::new("window", FixedWindow::new(Quota::per_day(2)).anchored());
         let mut charges = Charges::from(bucket());

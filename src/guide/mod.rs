@@ -42,13 +42,13 @@ pages! {
     when_redis_fails: "guide/when_redis_fails.md";
     sentinels_and_clusters: "guide/sentinels_and_clusters.md";
     testing: "guide/testing.md";
-    migrating: "guide/migrating.md";
     choosing: "choosing.md" figures!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];
     reliability: "reliability.md";
 }
 
-// Its examples need an exporter: they are run from `tests/`.
+// Their examples need an exporter, and what they migrate from: they are run from `tests/`.
 #[cfg(not(doctest))]
 pages! {
+    migrating: "guide/migrating.md";
     observability: "observability.md";
 }

@@ -71,13 +71,13 @@ const SOON: &str = "5s";
 async fn one_side_is_not_kept_open_for_long_when_the_other_has_left() {
     let upstream = Upstream::start().await;
     let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &["--upstream-timeout", SOON]);
-    let before = gateway.open_files();
+    let before = gateway.open_sockets();
     let (client, _service_stays) = tunnel(&upstream, &gateway).await;
     let (_client_stays, service) = tunnel(&upstream, &gateway).await;
-    assert_eq!(gateway.open_files(), before + 4);
+    assert_eq!(gateway.open_sockets(), before + 4);
     // The others stay, and say nothing.
     drop((client, service));
-    until("all are closed", || gateway.open_files() == before);
+    until("all are closed", || gateway.open_sockets() == before);
 }
 
 #[tokio::test]

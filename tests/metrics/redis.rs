@@ -4,7 +4,7 @@ use tokio::{task::yield_now, time};
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisDecision, RedisStore, Store, StoreError, TokenBucket};
 
 use support::{
-    patience::yielding,
+    patience::{stand_still, yielding},
     redis::{RedisServer, ask, begin, calls},
 };
 
@@ -48,15 +48,16 @@ async fn each_request_that_waits_for_redis_is_timed_once() {
     let recorded = Recorded::start();
     let mut server = RedisServer::start();
     let store = server.store().build().unwrap();
+    // Redis refuses the third. Who comes within a second does not wait for it, and no time goes by here.
+    let still = stand_still();
     for _ in 0..2 {
         assert!(store.apply(charge("user", "alice")).await.unwrap().admits());
     }
     assert!(!store.apply(charge("user", "alice")).await.unwrap().admits());
-    // Redis has refused the third. Who comes within a second does not wait for it, and no time goes by here.
-    time::pause();
     for _ in 0..4 {
         assert!(!store.apply(charge("user", "alice")).await.unwrap().admits());
     }
+    still.end().await;
     time::resume();
     server.kill();
     let mut failed = 0;
@@ -100,13 +101,14 @@ async fn a_refusal_that_is_repeated_is_counted_under_the_limit_that_is_spent() {
     for (limit, repeated) in [("spent", 5), ("other", 2)] {
         let before = calls(redis, "evalsha");
         // Two are admitted, and one is refused by Redis. It is repeated for a second, and no time goes by here.
+        let still = stand_still();
         for _ in 0..3 {
             store.apply(charge(limit, "alice")).await.unwrap();
         }
-        time::pause();
         for _ in 0..repeated {
             assert!(!store.apply(charge(limit, "alice")).await.unwrap().admits());
         }
+        still.end().await;
         time::resume();
         assert_eq!(calls(redis, "evalsha"), before + 3, "{limit}");
     }

@@ -8,7 +8,6 @@ use support::{
     project::root,
     redis::{RedisServer, stored},
 };
-use tollgate::RedisStore;
 use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
 const PARTS: [&str; 7] = [
@@ -96,7 +95,7 @@ async fn the_store_runs_the_program_as_it_is_assembled_here() {
     let redis = &mut server.client();
     let name = Script::new(&program()).get_hash().to_owned();
     assert_eq!(command::<[bool; 1]>(redis, &["SCRIPT", "EXISTS", &name]), [false]);
-    RedisStore::connect(&server.url()).unwrap().check().await.unwrap();
+    server.store().build().unwrap().check().await.unwrap();
     assert_eq!(command::<[bool; 1]>(redis, &["SCRIPT", "EXISTS", &name]), [true]);
 
     let words = [

@@ -11,7 +11,7 @@ use tollgate::{
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use support::{
-    patience::eventually,
+    patience::{eventually, stand_still},
     redis::{RedisServer, acquire, ask, calls},
 };
 
@@ -52,12 +52,13 @@ async fn refused(server: &RedisServer) -> RedisStore {
 async fn a_refusal_is_repeated_to_whoever_asks_for_as_much() {
     let server = RedisServer::start();
     let redis = &mut server.client();
-    let store = refused(&server).await;
     // It is repeated for a second, and no time goes by here.
-    time::pause();
+    let still = stand_still();
+    let store = refused(&server).await;
     for _ in 0..100 {
         assert_eq!(calls_of(&store, redis, charge(2)).await, 0);
     }
+    still.end().await;
     time::resume();
     // Less may pass, and what can never pass is told so.
     assert!(acquire(&store, charge(1)).await.admits());
@@ -70,8 +71,9 @@ async fn a_refusal_is_repeated_to_whoever_asks_for_as_much() {
 #[tokio::test]
 async fn a_repeated_refusal_says_how_long_there_is_to_wait_by_now() {
     let server = RedisServer::start();
+    let still = stand_still();
     let store = refused(&server).await;
-    time::pause();
+    still.end().await;
     let first = acquire(&store, charge(2)).await;
     for turn in 1..=100 {
         time::advance(Duration::from_micros(4999)).await;
@@ -89,12 +91,13 @@ async fn a_repeated_refusal_says_how_long_there_is_to_wait_by_now() {
 async fn other_tiers_on_other_terms_are_asked_about() {
     let server = RedisServer::start();
     let redis = &mut server.client();
+    let still = stand_still();
     let store = refused(&server).await;
     let mut group = Charges::from(Charge::new(limit("other", 10), Key::new("key")));
     group.push(charge(2)).unwrap();
     assert_eq!(calls_of(&store, redis, group.clone()).await, 1);
-    time::pause();
     assert_eq!(calls_of(&store, redis, group.clone()).await, 0);
+    still.end().await;
     time::resume();
     let mut dearer = Charges::from(Charge::new(limit("other", 10), Key::new("key")).cost(2));
     dearer.push(charge(2)).unwrap();
@@ -121,10 +124,11 @@ async fn what_may_have_been_given_back_is_asked_about() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = server.store().deadline(Duration::from_millis(200)).build().unwrap();
+    let still = stand_still();
     assert!(acquire(&store, charge(2)).await.admits());
     assert_eq!(calls_of(&store, redis, charge(2)).await, 1);
-    time::pause();
     assert_eq!(calls_of(&store, redis, charge(2)).await, 0);
+    still.end().await;
     ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let reset = store.apply(Operation::Reset(charge(1).into())).await;
     time::resume();
@@ -143,9 +147,10 @@ async fn what_may_have_been_given_back_is_asked_about() {
 async fn what_is_given_back_elsewhere_shows_within_a_second() {
     let server = RedisServer::start();
     let (here, elsewhere) = (server.store().build().unwrap(), server.store().build().unwrap());
+    let still = stand_still();
     assert!(acquire(&here, charge(2)).await.admits());
     assert!(!acquire(&here, charge(2)).await.admits());
-    time::pause();
+    still.end().await;
     reset_by(&elsewhere);
     assert!(!acquire(&here, charge(2)).await.admits());
     time::advance(Duration::from_secs(1)).await;

@@ -99,7 +99,7 @@ async fn is_not_trusted(store: RedisStoreBuilder) {
 #[tokio::test]
 async fn a_certificate_is_checked_and_its_issuer_can_be_given() {
     let safe = Safe::start("tls", &[]);
-    is_not_trusted(RedisStore::builder().url(&safe.url())).await;
+    is_not_trusted(RedisStore::builder().url(&safe.url()).deadline(DEADLINE)).await;
     let (host, port) = ("127.0.0.1".into(), safe.server.port());
     let address = match safe.info().addr().clone() {
         ConnectionAddr::TcpTls {
@@ -112,7 +112,9 @@ async fn a_certificate_is_checked_and_its_issuer_can_be_given() {
         },
         other => panic!("{other}"),
     };
-    let store = RedisStore::builder().connection_info(safe.info().set_addr(address));
+    let store = RedisStore::builder()
+        .connection_info(safe.info().set_addr(address))
+        .deadline(DEADLINE);
     store.build().unwrap().check().await.unwrap();
 }
 
@@ -131,8 +133,8 @@ async fn the_nodes_of_a_cluster_are_spoken_to_safely_too() {
         &bus_port,
     ];
     let safe = Safe::start("tls-cluster", &settings);
-    is_not_trusted(RedisStore::builder().cluster([safe.url()])).await;
-    let trusting = || RedisStore::builder().connection_info(safe.info());
+    is_not_trusted(RedisStore::builder().cluster([safe.url()]).deadline(DEADLINE)).await;
+    let trusting = || RedisStore::builder().connection_info(safe.info()).deadline(DEADLINE);
     safe.ask("CLUSTER ADDSLOTSRANGE 0 16383");
     until("the cluster is up", || {
         safe.ask("CLUSTER INFO").contains("cluster_state:ok")

@@ -4,6 +4,7 @@ use tollgate::{ManualClock, RedisStore};
 
 use support::{
     each_store::NOW,
+    patience::stand_still,
     redis::{RedisServer, calls},
 };
 
@@ -31,6 +32,8 @@ async fn is_not_asked(redis: &RedisServer, api: &Api<RedisStore>) {
 
 #[tokio::test]
 async fn whom_the_new_rules_admit_passes_at_once() {
+    // A denial is repeated for a second, and no time goes by here.
+    let _still = stand_still();
     let redis = RedisServer::start();
     let changes = [
         ("raised", SPENT.replace("limit = 2", "limit = 3")),
@@ -54,6 +57,7 @@ async fn whom_the_new_rules_admit_passes_at_once() {
 
 #[tokio::test]
 async fn whom_the_new_rules_refuse_is_told_what_they_say() {
+    let _still = stand_still();
     let redis = RedisServer::start();
     let changes = [
         (

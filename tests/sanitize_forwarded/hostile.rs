@@ -27,7 +27,7 @@ fn what_is_kept_is_kept_byte_for_byte() {
 #[test]
 fn many_lines_and_long_ones() {
     let rules = trusting("headers = [\"x-plan\"]");
-    let (many, long) = (["192.0.2.1"; 20_000], "192.0.2.1,".repeat(1_000_000));
+    let (many, long) = (["192.0.2.1"; 2_000], "192.0.2.1,".repeat(1_000_000));
     for lines in [&many[..], &[&long]] {
         let sent: Vec<_> = lines
             .iter()

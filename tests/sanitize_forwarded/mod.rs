@@ -3,6 +3,7 @@
 mod hostile;
 mod law;
 #[path = "../../cli/src/gateway/sanitize.rs"]
+#[allow(clippy::duplicate_mod, reason = "the seeds of fuzz/ are tried in the same program")]
 mod sanitize;
 
 use std::net::{IpAddr, SocketAddr};

@@ -54,6 +54,9 @@ mod pages {
     #[doc = include_str!("../../docs/observability.md")]
     struct Observability;
 
+    #[doc = include_str!("../../docs/guide/migrating.md")]
+    struct Migrating;
+
     #[doc = include_str!("../../src/respond/http/grpc.md")]
     struct Grpc;
 }

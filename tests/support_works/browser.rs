@@ -135,12 +135,13 @@ async fn a_picture_shows_all_of_a_page() {
 
 /// How many processes were started with something of this folder.
 fn processes(folder: &Path) -> usize {
-    let folder = folder.to_str().unwrap();
+    // Another one's name may begin like this one's.
+    let folder = format!("{}/", folder.display());
     let processes = fs::read_dir("/proc").unwrap();
     // Whoever ends meanwhile is not there.
     let commands = processes.filter_map(|process| fs::read(process.unwrap().path().join("cmdline")).ok());
     commands
-        .filter(|command| String::from_utf8_lossy(command).contains(folder))
+        .filter(|command| String::from_utf8_lossy(command).contains(&folder))
         .count()
 }
 

@@ -1,6 +1,6 @@
 //! The user that docs/security.md makes for the store: it can do all that the store does, and nothing else.
 
-use std::{process::Command, time::Duration};
+use std::process::Command;
 
 use tollgate::{
     Charge, Charges, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, SlidingLog,
@@ -10,7 +10,7 @@ use tollgate::{
 
 use support::{
     cluster::Cluster,
-    redis::{RedisServer, ask},
+    redis::{DEADLINE, RedisServer, ask},
     rules::each_algorithm,
 };
 
@@ -168,7 +168,7 @@ async fn in_a_cluster_it_has_to_find_out_where_keys_are() {
         }
     };
     let builder = RedisStore::builder().cluster(cluster.urls());
-    let store = logged_in(builder).deadline(Duration::from_secs(5)).build().unwrap();
+    let store = logged_in(builder).deadline(DEADLINE).build().unwrap();
     assert!(store.check().await.is_err());
     allow("+cluster|slots");
     store.check().await.unwrap();

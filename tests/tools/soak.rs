@@ -5,7 +5,7 @@ use support::project::program;
 /// A seed whose first three faults are short: scripts are forgotten, connections fall silent, and Redis is killed.
 #[test]
 fn soak_keeps_what_no_clock_can_break() {
-    let output = program("soak").args(["--minutes", "0.2", "--seed", "2782"]).output();
+    let output = program("soak").args(["--faults", "3", "--seed", "2782"]).output();
     let output = output.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     // That Redis is asked again within a second is for a machine that has nothing else to do.
@@ -37,7 +37,7 @@ fn soak_says_what_it_needs() {
         (
             &["--hours"],
             None,
-            "there is no option --hours: there are --minutes, --seed and --help",
+            "there is no option --hours: there are --minutes, --faults, --seed and --help",
         ),
         (
             &["--seed=1", "--seed", "2"],

@@ -110,6 +110,8 @@ impl Subscriber for Listener {
 /// Begins to write down what there is.
 pub(crate) fn listen() {
     LazyLock::force(&LISTENING);
+    // A span that another thread came by while this was being installed would never be seen otherwise.
+    tracing::callsite::rebuild_interest_cache();
 }
 
 /// Whether this thread is inside of a span of ours.

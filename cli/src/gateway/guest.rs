@@ -13,12 +13,13 @@ use crate::measures::Open;
 /// A connection's place, given back when the last that needs it is dropped.
 #[derive(Clone)]
 pub(crate) struct Room {
-    _place: Arc<(OwnedSemaphorePermit, Open)>,
+    /// They are dropped in this order: whoever gets the place finds that this one is no longer open.
+    _place: Arc<(Open, OwnedSemaphorePermit)>,
 }
 
 impl Room {
     pub(crate) fn new(place: OwnedSemaphorePermit, open: Open) -> Self {
-        let _place = Arc::new((place, open));
+        let _place = Arc::new((open, place));
         Self { _place }
     }
 }

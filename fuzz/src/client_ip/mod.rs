@@ -4,6 +4,10 @@
 
 mod asked;
 #[path = "../../../cli/src/gateway/sanitize.rs"]
+#[allow(
+    clippy::duplicate_mod,
+    reason = "the tests of it are in the same program as those of the seeds"
+)]
 mod sanitize;
 mod wrote;
 

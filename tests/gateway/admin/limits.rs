@@ -15,7 +15,7 @@ fn as_json(rules: &str) -> (u16, Value) {
 
 #[tokio::test]
 async fn the_file_is_told_as_it_is_written() {
-    let documentation = fs::read_to_string("docs/rules.md").unwrap();
+    let documentation = fs::read_to_string(support::project::root().join("docs/rules.md")).unwrap();
     let (_, file) = documentation.split_once("## A file\n\n```toml\n").unwrap();
     let (file, _) = file.split_once("```").unwrap();
     let gateway = Gateway::start(file, &[]);

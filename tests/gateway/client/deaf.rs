@@ -25,7 +25,7 @@ async fn endless(cut: mpsc::UnboundedSender<()>, mut wire: Wire) {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_who_never_read_are_cut_off_in_little_memory_and_delay_nobody() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &["--client-timeout", "2s"]);
+    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &["--client-timeout", "5s"]);
     let before = gateway.most_memory();
     let mut clients = Vec::new();
     for _ in 0..200 {
@@ -50,7 +50,7 @@ async fn two_hundred_who_never_read_are_cut_off_in_little_memory_and_delay_nobod
 #[tokio::test]
 async fn who_asks_on_and_on_and_never_reads_is_cut_off() {
     let service = super::echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "2s"]);
+    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "5s"]);
     super::others_are_answered(&gateway).await;
     let before = gateway.most_memory();
     let mut client = Wire::small_to(&gateway).await;

@@ -67,7 +67,7 @@ async fn a_thousand_who_stop_in_a_head_or_trickle_it_are_told_so() {
 #[tokio::test]
 async fn who_stops_in_a_body_is_told_so_and_the_service_is_let_go_of() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &["--client-timeout", "1s"]);
+    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &["--client-timeout", "3s"]);
     for body in [
         "content-length: 10\r\n\r\n12345",
         "transfer-encoding: chunked\r\n\r\n5\r\n12345\r\n",

@@ -34,7 +34,7 @@ async fn a_thousand_who_say_nothing_are_closed_without_a_word() {
 #[tokio::test]
 async fn who_says_nothing_after_an_answer_is_closed_without_a_word() {
     let service = echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "2s"]);
+    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "5s"]);
     let mut client = Wire::to(&gateway).await;
     client.say("GET /one HTTP/1.1\r\nhost: a\r\n\r\n").await;
     assert_eq!(client.answer().await, (200, "/one".to_owned()));

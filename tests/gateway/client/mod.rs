@@ -34,10 +34,10 @@ async fn others_are_answered(gateway: &Gateway) {
 
 /// A thousand connections, whatever the shell allows by default.
 fn have_room_for_a_thousand() {
-    let files = rlimit::increase_nofile_limit(4096).unwrap();
+    let files = rlimit::increase_nofile_limit(u64::MAX).unwrap();
     assert!(
-        files >= 2048,
-        "a thousand clients need more open files than {files}: ulimit -n"
+        files >= 8192,
+        "thousands of clients need more open files than {files}: ulimit -Hn"
     );
 }
 

@@ -77,7 +77,7 @@ async fn who_does_not_stop_sending_is_not_listened_to_for_ever() {
     let gateway = Gateway::to(
         &service.url(),
         &at_most(1, "methods = ['POST']"),
-        &["--client-timeout", "2s"],
+        &["--client-timeout", "5s"],
     );
     assert_eq!(Reply::to(gateway.request(Method::POST, "/")).await.status, 200);
     let mut client = Wire::to(&gateway).await;

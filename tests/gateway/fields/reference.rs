@@ -20,7 +20,7 @@ fn rows(section: &str) -> impl Iterator<Item = (&str, &str)> {
 
 #[test]
 fn every_field_of_the_reference_has_a_case() {
-    let reference = fs::read_to_string("docs/rules.md").unwrap();
+    let reference = fs::read_to_string(support::project::root().join("docs/rules.md")).unwrap();
     let section = |name: &str| {
         let (_, text) = reference.split_once(&format!("\n## `{name}`\n")).unwrap();
         text.split("\n## ").next().unwrap()

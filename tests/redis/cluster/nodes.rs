@@ -90,7 +90,12 @@ async fn one_node_taken_for_all_is_an_error_that_says_so() {
     let (cluster, prefix) = (shared_cluster(), "alone");
     let names = apart(cluster, prefix);
     let first = cluster.nodes[cluster.primaries()[0]].url();
-    let alone = RedisStore::builder().url(&first).prefix(prefix).build().unwrap();
+    let alone = RedisStore::builder()
+        .url(&first)
+        .prefix(prefix)
+        .deadline(DEADLINE)
+        .build()
+        .unwrap();
     assert!(acquire(&alone, charge(&names[0])).await.admits());
     let error = alone
         .apply(Operation::Acquire(charge(&names[1]).into()))

@@ -59,7 +59,13 @@ async fn a_check_says_what_a_user_may_not_do() {
         ("~* +@all -pexpireat", "command"),
     ] {
         ask::<()>(redis, &format!("ACL SETUSER limiter reset on >hunter2 {rights}"));
-        let words = complaint(&server, server.store().username("limiter").password("hunter2")).await;
+        // What is removed of a log is only there until its window ends, which it does not on a clock that stands still; but that
+        // one is not Redis's.
+        let store = match rights.ends_with("-lrem") {
+            true => server.store().clock(ManualClock::at(0)),
+            false => server.store(),
+        };
+        let words = complaint(&server, store.username("limiter").password("hunter2")).await;
         assert!(
             words.contains(expected)
                 && words.ends_with("; allow the user the commands that lua/README.md lists, on our keys"),
@@ -83,9 +89,12 @@ async fn a_check_says_that_it_talks_to_a_replica() {
 async fn a_check_leaves_no_key_behind() {
     let server = RedisServer::start();
     let redis = &mut server.client();
-    for builder in [server.store(), server.store().clock(ManualClock::at(0))] {
-        builder.build().unwrap().check().await.unwrap();
-        assert!(keys(redis).is_empty());
-    }
-    assert_eq!(calls(redis, "set"), 4);
+    server.store().build().unwrap().check().await.unwrap();
+    assert!(keys(redis).is_empty());
+    // On a clock that stands still, no window ends before what was taken in it is given back.
+    let before = calls(redis, "set");
+    let still = server.store().clock(ManualClock::at(0));
+    still.build().unwrap().check().await.unwrap();
+    assert!(keys(redis).is_empty());
+    assert_eq!(calls(redis, "set"), before + 2);
 }

@@ -88,17 +88,19 @@ async fn tiers_in_code_stand_in_a_layer_around_it<St: TestStore>() {
     }
 }
 
-/// A store that is gone.
-fn gone() -> tollgate::RedisStore {
+/// A store that is gone, and its server, whose port is nobody else's meanwhile.
+fn gone() -> (tollgate::RedisStore, RedisServer) {
     let mut redis = RedisServer::start();
     let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
     redis.kill();
-    store
+    (store, redis)
 }
 
 #[tokio::test]
 async fn a_layer_says_what_becomes_of_requests_while_the_store_is_gone() {
-    let layer = RateLimitLayer::rules(rules(&one()), gone());
+    let (store, _gone) = gone();
+    let memory = MemoryStore::builder().clock(ManualClock::at(NOW)).build();
+    let layer = RateLimitLayer::rules(rules(&one()), store);
     for (server, statuses) in [
         (Server::start(telling().layer(layer.clone())).await, [200, 200]),
         (
@@ -109,10 +111,7 @@ async fn a_layer_says_what_becomes_of_requests_while_the_store_is_gone() {
             Server::start(telling().layer(layer.clone().fail_closed())).await,
             [503, 503],
         ),
-        (
-            Server::start(telling().layer(layer.fallback(MemoryStore::new()))).await,
-            [200, 429],
-        ),
+        (Server::start(telling().layer(layer.fallback(memory))).await, [200, 429]),
     ] {
         for status in statuses {
             assert_eq!(server.get("/").await.status, status);

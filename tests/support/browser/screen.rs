@@ -70,7 +70,10 @@ impl Browser {
         let folder = target().join("tmp/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(format!("{name}-{}.png", screen.name));
-        std::fs::write(&path, picture).unwrap();
+        // Another run of the tests may write the same one.
+        let new = folder.join(format!("{name}-{}-{}.new", screen.name, std::process::id()));
+        std::fs::write(&new, picture).unwrap();
+        std::fs::rename(&new, &path).unwrap();
         path
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fmt,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -12,9 +13,10 @@ Four server processes share one Redis, which fails in another way every few seco
 a second, and what tollgate promises is checked: that everybody is answered, that no limit is exceeded, that Redis is
 asked again within a second, and that nothing leaks.
 
-  cargo run --release -p tollgate-tools --bin soak -- [--minutes M] [--seed N]
+  cargo run --release -p tollgate-tools --bin soak -- [--minutes M | --faults N] [--seed N]
 
   --minutes M   for how long to break things, 5 unless told otherwise; 0.5 is half a minute, and 60 is the most
+  --faults N    how many things to break, in place of --minutes
   --seed N      the same faults in the same order and the same load; every run says which seed it has
 
 It needs redis-server 7 or later on the PATH (Debian: apt-get install redis-server). It starts one of its own, on a free
@@ -22,7 +24,11 @@ port of 127.0.0.1, and ends it. It exits with 0 if every promise was kept, with 
 could not be run.
 ";
 
-const OPTIONS: [Known; 2] = [("--minutes", "a number"), ("--seed", "a whole number")];
+const OPTIONS: [Known; 3] = [
+    ("--minutes", "a number"),
+    ("--faults", "a whole number"),
+    ("--seed", "a whole number"),
+];
 
 /// What is kept of a run takes memory, so there is an end to it.
 const LONGEST: f64 = 60.0;
@@ -37,8 +43,24 @@ pub(crate) enum Job {
     Soak(Options),
 }
 
+/// When to break nothing more.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    After(Duration),
+    Faults(usize),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::After(length) => write!(f, "faults for {length:?}"),
+            Self::Faults(number) => write!(f, "{number} faults"),
+        }
+    }
+}
+
 pub(crate) struct Options {
-    pub(crate) length: Duration,
+    pub(crate) end: End,
     pub(crate) seed: u64,
 }
 
@@ -51,9 +73,15 @@ impl Job {
         let Some(mut given) = Given::read(arguments, &OPTIONS)? else {
             return Ok(Self::Help);
         };
+        let length = given.value("--minutes", minutes)?;
+        let faults = given.value("--faults", whole)?;
         Ok(Self::Soak(Options {
-            length: given.value("--minutes", minutes)?.unwrap_or(Duration::from_secs(300)),
-            seed: given.value("--seed", seed)?.unwrap_or_else(by_the_clock),
+            end: match (length, faults) {
+                (Some(_), Some(_)) => return Err("--minutes and --faults are given: give one of them".into()),
+                (_, Some(faults)) => End::Faults(faults as usize),
+                (length, None) => End::After(length.unwrap_or(Duration::from_secs(300))),
+            },
+            seed: given.value("--seed", whole)?.unwrap_or_else(by_the_clock),
         }))
     }
 
@@ -73,7 +101,7 @@ fn minutes(given: &str) -> Result<Duration, String> {
     }
 }
 
-fn seed(given: &str) -> Result<u64, String> {
+fn whole(given: &str) -> Result<u64, String> {
     given
         .parse()
         .map_err(|_| format!("needs a whole number, and {given:?} is none"))

@@ -7,7 +7,7 @@ use crate::support::random::Random;
 impl Random {
     /// Others, which are as many as whoever takes them likes: these go on in the same way.
     pub(crate) fn fork(&mut self) -> Self {
-        Self::seeded(self.next())
+        Self::seeded(self.next_u64())
     }
 
     /// Which of so many.

@@ -8,7 +8,7 @@ use std::{
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    arguments::Options,
+    arguments::{End, Options},
     faults::Deck,
     fleet::Fleet,
     heartbeat::Heartbeat,
@@ -22,6 +22,10 @@ use crate::{
 };
 
 const WARM_UP: Duration = Duration::from_secs(1);
+/// How often it is tried to have all connections open.
+const WARM_UPS: u32 = 30;
+/// Two of each process, and the one that looks at Redis.
+const CONNECTIONS: usize = 2 * PROCESSES + 1;
 const FAULT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
 const CALM: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(4));
 
@@ -30,22 +34,21 @@ const CLOSED: Duration = Duration::from_secs(5);
 
 /// Breaks things for as long as asked, and tells whether every promise was kept.
 pub(crate) fn soak(options: &Options) -> Result<(), &'static str> {
-    let Options { length, seed } = options;
+    let Options { end, seed } = options;
     let rate = 1000 / PACE.as_millis();
     println!(
         "{PROCESSES} processes on one Redis, each asked {rate} times a second for {USERS} users; {LIMIT} requests in {WINDOW:?} per \
-         user and layer; deadline {DEADLINE:?}; faults for {length:?}; --seed {seed}\n"
+         user and layer; deadline {DEADLINE:?}; {end}; --seed {seed}\n"
     );
     let mut stage = Stage::set();
-    let warm_up = stage.load(*seed);
-    thread::sleep(WARM_UP);
-    warm_up.stop(stage.runtime.handle());
-    let files = stage.files(|files| {
-        // Until nothing has changed for a while.
-        thread::sleep(Duration::from_millis(300));
-        *files == stage.fleet.open_files()
-    });
-    let connections = stage.rig.connections();
+    let (mut files, mut connections) = stage.warm_up(*seed);
+    // A machine that stands still may have cost a process a connection, which it makes again when it is asked again.
+    for _ in 0..WARM_UPS {
+        if connections == CONNECTIONS {
+            break;
+        }
+        (files, connections) = stage.warm_up(*seed);
+    }
 
     let load = stage.load(*seed);
     stage.break_things(options, &load);
@@ -53,7 +56,10 @@ pub(crate) fn soak(options: &Options) -> Result<(), &'static str> {
     let keys = stage.rig.keys();
     let records = load.stop(stage.runtime.handle());
     stage.note_stalls(calm);
-    let files_now = stage.files(|now| now.iter().zip(&files).all(|(now, before)| now <= before));
+    let files_now = stage.files(|now| {
+        let are_closed = now.iter().zip(&files).all(|(now, before)| now <= before);
+        are_closed && stage.rig.connections() <= connections
+    });
     let left = Left {
         keys,
         files: (files, files_now),
@@ -112,12 +118,25 @@ impl Stage {
         }
     }
 
+    /// Asks for a while, and tells how many files and connections are open then.
+    fn warm_up(&self, seed: u64) -> (Vec<usize>, usize) {
+        let load = self.load(seed);
+        thread::sleep(WARM_UP);
+        load.stop(self.runtime.handle());
+        let files = self.files(|files| {
+            // Until nothing has changed for a while.
+            thread::sleep(Duration::from_millis(300));
+            *files == self.fleet.open_files()
+        });
+        (files, self.rig.connections())
+    }
+
     /// A calm, then fault after fault with a calm after each.
     fn break_things(&mut self, options: &Options, load: &Load) {
         let (mut random, mut deck) = (Random::seeded(options.seed), Deck::default());
         let start = Instant::now();
         thread::sleep(CALM.0);
-        while start.elapsed() < options.length {
+        while self.is_to_go_on(options.end, start) {
             let fault = deck.draw(&mut random);
             let lasting = random.between(FAULT.0, FAULT.1);
             let began = Instant::now();
@@ -137,8 +156,15 @@ impl Stage {
                 mended,
                 over: Instant::now(),
             };
-            progress(start.elapsed(), options.length, &episode, load);
+            progress(start.elapsed(), options.end, &episode, load);
             self.timeline.episodes.push(episode);
+        }
+    }
+
+    fn is_to_go_on(&self, end: End, start: Instant) -> bool {
+        match end {
+            End::After(length) => start.elapsed() < length,
+            End::Faults(number) => self.timeline.episodes.len() < number,
         }
     }
 
@@ -151,16 +177,15 @@ impl Stage {
     }
 }
 
-fn progress(gone: Duration, length: Duration, episode: &Episode, load: &Load) {
+fn progress(gone: Duration, end: End, episode: &Episode, load: &Load) {
     let records = load.records();
     let back = episode.recovery(&records).map(|recovery| match recovery.first {
         Some(after) => format!("{after:.0?}"),
         None => "never".into(),
     });
     println!(
-        "{:4.0} s of {:.0}: {:20} for {:.1} s; Redis decided again after {}; {} requests",
+        "{:4.0} s of {end}: {:20} for {:.1} s; Redis decided again after {}; {} requests",
         gone.as_secs_f64(),
-        length.as_secs_f64(),
         episode.fault.name(),
         (episode.mended - episode.began).as_secs_f64(),
         back.join(", "),

@@ -21,7 +21,7 @@ const MOST_SCENES: usize = 64;
 const BEHIND: usize = 4;
 
 /// A scene's time waits for the store: one that is slow for once is no reason to show a request that was not counted.
-const DEADLINE: Duration = Duration::from_secs(5);
+const DEADLINE: Duration = Duration::from_secs(30);
 
 type Playing = HashMap<String, mpsc::Sender<Command>>;
 

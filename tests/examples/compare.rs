@@ -1,8 +1,6 @@
 //! Twenty requests through five algorithms, on a clock of their own.
 
-use support::project::example;
-
-use support::redis::RedisServer;
+use support::{project::example, redis::RedisServer};
 
 #[test]
 fn compare_is_the_same_on_both_stores() {

@@ -1,8 +1,8 @@
 //! Where examples listen.
 
-use support::project::example;
-
 use std::net::TcpListener;
+
+use support::project::example;
 
 #[test]
 fn an_address_in_use_is_told_with_how_to_choose_another() {

@@ -1,9 +1,8 @@
 //! The classic case, in memory and on Redis.
 
-use support::project::example;
-
 use support::{
     patience::eventually,
+    project::example,
     redis::{RedisServer, keys},
 };
 

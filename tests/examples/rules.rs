@@ -8,13 +8,18 @@ use std::{
 
 use reqwest::Client;
 
-use support::project::example;
-
-use support::folder::Folder;
+use support::{folder::Folder, project::example};
 
 use crate::examples::{Server, header};
 
 const RULES: &str = include_str!("../../examples/rules/rules.toml");
+
+/// Puts another file in its place at once: of one that is written in place, a part may be read.
+fn replace(file: &str, text: &str) {
+    let new = format!("{file}.new");
+    fs::write(&new, text).unwrap();
+    fs::rename(&new, file).unwrap();
+}
 
 #[tokio::test]
 async fn rules_are_taken_when_they_change_and_are_right() {
@@ -48,12 +53,12 @@ async fn rules_are_taken_when_they_change_and_are_right() {
     next_log("a shadow would have refused a request");
 
     // What was used stays used: of seven, two are left.
-    fs::write(&file, RULES.replace("limit = 5\n", "limit = 7\n")).unwrap();
+    replace(&file, &RULES.replace("limit = 5\n", "limit = 7\n"));
     next_log("the rules have changed");
     let statuses = server.statuses(3, reports, ("x-user-id", "alice")).await;
     assert_eq!(statuses, [200, 200, 429]);
 
-    fs::write(&file, RULES.replace("limit = 5\n", "limit = \"many\"\n")).unwrap();
+    replace(&file, &RULES.replace("limit = 5\n", "limit = \"many\"\n"));
     let error = next_log("those before stay in force");
     let words = "limit \"reports\": limit = \"many\": it must be a whole number";
     assert!(error.contains(words) && error.contains("rules.toml:"), "{error}");

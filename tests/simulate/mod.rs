@@ -13,9 +13,7 @@ mod vectors;
 
 use std::process::{Command, Output};
 
-use support::project::program;
-
-use support::folder::Folder;
+use support::{folder::Folder, project::program};
 
 /// What the program wrote, and how it ended.
 struct Run {

@@ -8,13 +8,13 @@ use std::{
     time::Duration,
 };
 
-use support::project::program;
-
-use super::{Case, Run, limit, two_a_minute};
 use support::{
     patience::until_some,
+    project::program,
     redis::{RedisServer, ask, keys},
 };
+
+use super::{Case, Run, limit, two_a_minute};
 
 const ASKED: &str = "{\"at_us\":1700000000000000,\"ip\":\"203.0.113.7\"}\n";
 

@@ -5,7 +5,7 @@ mod path;
 
 use proptest::prelude::*;
 
-use support::property::config;
+use support::property::{cases, config};
 
 use crate::gateway::{
     client::echo,
@@ -183,7 +183,7 @@ fn a_path() -> impl Strategy<Value = String> {
 const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/gateway/regressions.txt");
 
 proptest! {
-    #![proptest_config(config(20_000, FAILURES))]
+    #![proptest_config(config(cases(), FAILURES))]
 
     #[test]
     fn a_plain_path_is_one_way_to_write_it(path in a_path()) {

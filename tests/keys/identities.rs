@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tollgate::{ClientIp, Header, Key, KeyError, KeyExtractor, extract::Or};
 
-use support::property::config;
+use support::property::{cases, config};
 
 use crate::keys::FAILURES;
 
@@ -82,7 +82,7 @@ where
     I: Clone + Debug + Eq + Hash,
 {
     let known: RefCell<HashMap<Key, I>> = RefCell::default();
-    proptest!(config(20_000, FAILURES), |(identity in identities)| {
+    proptest!(config(cases(), FAILURES), |(identity in identities)| {
         let text = key(&identity);
         prop_assert_eq!(&key(&identity), &text);
         let harmless = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
@@ -267,7 +267,7 @@ fn headers_and_addresses() {
 }
 
 proptest! {
-    #![proptest_config(config(20_000, FAILURES))]
+    #![proptest_config(config(cases(), FAILURES))]
 
     #[test]
     fn harmless_text_is_kept_as_it_is(text in "([a-zA-Z0-9_.@+=,|/:-][a-zA-Z0-9_.~@+=,|/:-]{0,63})?") {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use proptest::{collection::vec, prelude::*};
 use support::{
-    property::config,
+    property::{cases, config},
     traces::{Elapse, Size, any_elapse, any_queue, any_rule, any_size, clamp},
 };
 use tiers::Tiers;
@@ -78,7 +78,7 @@ fn stay_within_the_bound(rule: &Rule, admitted: &[(Micros, u64)]) {
 }
 
 proptest! {
-    #![proptest_config(config(20_000, FAILURES))]
+    #![proptest_config(config(cases(), FAILURES))]
 
     /// Law 1, and law 7: a refused group changes no tier, and every tier still says truthfully what it has left.
     #[test]

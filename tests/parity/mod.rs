@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use play::Play;
 use support::{
     property::holds,
-    redis::{RedisServer, stored, time},
+    redis::{RedisServer, stored_all, time},
     stores::AnyStore,
     traces::{Elapse, Size},
 };
@@ -27,15 +27,15 @@ fn run(traces: u32, play: impl AsyncFn(u64, &[Tier], Steps)) {
 
 /// Every tier's state is the same in both; tells by when any of them had lapsed.
 fn same_states(memory: &MemoryStore, client: &mut Connection, play: &Play<'_>) -> Micros {
-    let expiry = |limit: &Limit| {
+    let name = |limit: &Limit| format!("rate_limit:{limit}:{}", play.key);
+    let names: Vec<String> = play.limits.iter().map(name).collect();
+    let expiry = |(limit, stored): (&Limit, Option<String>)| {
         let state = memory.state(limit, &play.key);
-        let text = state.as_ref().map(State::to_string);
-        let name = format!("rate_limit:{limit}:{}", play.key);
-        assert_eq!(text, stored(client, &name), "the state of {limit}");
+        assert_eq!(state.as_ref().map(State::to_string), stored, "the state of {limit}");
         state.map_or(0, |state| limit.rule().expires_at(&state))
     };
-    let lapsed = play.limits.iter().map(expiry).filter(|expiry| *expiry <= play.latest);
-    lapsed.max().unwrap_or(0)
+    let expiries = play.limits.iter().zip(stored_all(client, &names)).map(expiry);
+    expiries.filter(|expiry| *expiry <= play.latest).max().unwrap_or(0)
 }
 
 #[test]

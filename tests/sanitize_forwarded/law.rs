@@ -6,7 +6,10 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use tollgate::RuleSet;
 
 use super::{from, sanitize};
-use support::{header_lines::any_line, property::holds};
+use support::{
+    header_lines::any_line,
+    property::{cases, holds},
+};
 
 const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/sanitize_forwarded/regressions.txt");
 
@@ -58,7 +61,7 @@ fn whoever_comes_next_finds_the_same_client() {
     let lines = vec((select(&NAMES[..]), any_line()), 0..6);
     let trust = (select(&PROXIES[..]), any::<bool>(), select(&NAMES[..]));
     holds(
-        20_000,
+        cases(),
         FAILURES,
         &(select(&PEERS[..]), trust, lines),
         async |_, input| {

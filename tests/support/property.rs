@@ -7,6 +7,11 @@ use proptest::{
     test_runner::{FileFailurePersistence, TestRunner},
 };
 
+/// How many random inputs a property of pure code is tried on: other ones in every run, and more with `PROPTEST_CASES`.
+pub fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").map_or(4000, |cases| cases.parse().expect("PROPTEST_CASES is a number"))
+}
+
 /// This many random inputs. One that fails is kept in that file, and tried first ever after.
 pub fn config(cases: u32, file: &'static str) -> ProptestConfig {
     ProptestConfig {

@@ -7,7 +7,10 @@ use proptest::{collection::vec, prelude::*};
 use tollgate::ClientIp;
 
 use super::fixture::{X_FORWARDED_FOR, key, request};
-use support::{header_lines::any_line, property::config};
+use support::{
+    header_lines::any_line,
+    property::{cases, config},
+};
 
 use crate::keys::FAILURES;
 
@@ -109,7 +112,7 @@ fn is_of_an_address(key: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(config(20_000, FAILURES))]
+    #![proptest_config(config(cases(), FAILURES))]
 
     #[test]
     fn there_is_always_an_answer(lines in vec(any_line(), 0..4), hops in 0..5_usize) {

@@ -12,6 +12,8 @@ pub(crate) struct Answer {
     pub(crate) admits: bool,
     /// When the window began that it was counted in, by the clock of whoever decided.
     pub(crate) window: Micros,
+    /// Whether that was at the very time of the decision.
+    pub(crate) opens: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +35,12 @@ impl Answer {
         let window = left.map_or(0, |left| {
             decision.now() + left.as_micros() as Micros - WINDOW.as_micros() as Micros
         });
-        let admits = decision.admits();
-        Self { by, admits, window }
+        Self {
+            by,
+            admits: decision.admits(),
+            window,
+            opens: window == decision.now(),
+        }
     }
 
     pub(crate) fn to_refused(why: &Rejection) -> Self {
@@ -44,6 +50,7 @@ impl Answer {
                 by: By::Nobody,
                 admits: false,
                 window: 0,
+                opens: false,
             },
         }
     }
@@ -75,7 +82,7 @@ impl fmt::Display for Answer {
             By::Nobody => "nobody",
         };
         let outcome = if self.admits { "admits" } else { "refuses" };
-        write!(f, "{by} {outcome} {}", self.window)
+        write!(f, "{by} {outcome} {} {}", self.window, self.opens)
     }
 }
 
@@ -92,6 +99,12 @@ impl FromStr for Answer {
         };
         let admits = words.next() == Some("admits");
         let window = words.next().and_then(|window| window.parse().ok()).ok_or(())?;
-        Ok(Self { by, admits, window })
+        let opens = words.next() == Some("true");
+        Ok(Self {
+            by,
+            admits,
+            window,
+            opens,
+        })
     }
 }

@@ -11,8 +11,7 @@ use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
 use tracing::Level;
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rules/rules.toml");
-    let file = env::args().nth(1).unwrap_or_else(|| sample.into());
+    let file = env::args().nth(1).unwrap_or_else(|| "examples/rules/rules.toml".into());
     let rules = RuleSet::watch(&file)?;
 
     let app = Router::new()

@@ -11,13 +11,15 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// An example: of the library, or a package of its own.
+/// An example: of the library, or a package of its own. It is run where its readers run it.
 pub fn example(name: &str) -> Command {
     let package = root().join("examples").join(name).join("Cargo.toml");
-    match package.exists() {
+    let mut example = match package.exists() {
         true => program(&format!("example-{}", name.replace('_', "-"))),
         false => piped(&built().join("examples").join(name)),
-    }
+    };
+    example.current_dir(root());
+    example
 }
 
 /// A program of another package.

@@ -4,7 +4,10 @@ use std::{fmt, time::Duration};
 
 use toml::{Spanned, de::DeValue};
 
-use super::problems::{Problems, Reported, within};
+use super::{
+    nearest::nearest,
+    problems::{Problems, Reported, within},
+};
 use crate::invalid::Invalid;
 
 /// The most letters of a value that are repeated in a message.
@@ -79,12 +82,18 @@ impl<'f> Field<'f> {
 
     /// One of some words.
     pub(super) fn one_of<'w>(&self, words: &[&'w str]) -> Result<&'w str, Reported> {
-        let known = |text: &str| words.iter().find(|word| **word == text).copied();
-        let word = match self.value.get_ref() {
-            DeValue::String(text) => known(text),
-            _ => None,
+        let written = match self.value.get_ref() {
+            DeValue::String(text) => &**text,
+            _ => "",
         };
-        word.ok_or_else(|| self.must(format_args!("be one of {}", words.join(", "))))
+        let word = words.iter().find(|word| **word == written).copied();
+        word.ok_or_else(|| {
+            let all = words.join(", ");
+            match nearest(written, words) {
+                Some(meant) => self.must(format_args!("be one of {all}: did you mean {meant}?")),
+                None => self.must(format_args!("be one of {all}")),
+            }
+        })
     }
 
     /// Each value of a list.

@@ -8,6 +8,7 @@ mod exempt;
 mod field;
 mod key;
 mod limit;
+mod nearest;
 mod parse;
 mod plans;
 mod problems;

@@ -43,10 +43,13 @@ algorithm = "gcra"
     3:13 limit "api": algorithm = "gcra": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
 
 algorithm = "Token_Bucket"
-    3:13 limit "api": algorithm = "Token_Bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    3:13 limit "api": algorithm = "Token_Bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter: did you mean token_bucket?
 
 algorithm = "token bucket"
-    3:13 limit "api": algorithm = "token bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    3:13 limit "api": algorithm = "token bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter: did you mean token_bucket?
+
+algorithm = "sliding_lock"
+    3:13 limit "api": algorithm = "sliding_lock": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter: did you mean sliding_log?
 
 algorithm = ""
     3:13 limit "api": algorithm = "": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter

@@ -40,7 +40,7 @@ forwarded = "forwarded"
 
 proxies = ["127.0.0.1"]
 forwarded = "X-Forwarded-For"
-    9:13 trust: forwarded = "X-Forwarded-For": it must be one of x-forwarded-for, forwarded
+    9:13 trust: forwarded = "X-Forwarded-For": it must be one of x-forwarded-for, forwarded: did you mean x-forwarded-for?
 
 proxies = ["127.0.0.1"]
 forwarded = "x-real-ip"

@@ -2,6 +2,7 @@
 
 use std::{
     error, fmt,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -35,6 +36,8 @@ enum Why {
 pub struct Problem {
     line: usize,
     column: usize,
+    start: usize,
+    end: usize,
     message: String,
 }
 
@@ -64,8 +67,14 @@ impl RulesError {
 }
 
 impl Problem {
-    pub(super) fn new(line: usize, column: usize, message: String) -> Self {
-        Self { line, column, message }
+    pub(super) fn new((line, column): (usize, usize), span: Range<usize>, message: String) -> Self {
+        Self {
+            line,
+            column,
+            start: span.start,
+            end: span.end,
+            message,
+        }
     }
 
     /// The line it is in, from 1.
@@ -76,6 +85,20 @@ impl Problem {
     /// The character of the line where it begins, from 1.
     pub fn column(&self) -> usize {
         self.column
+    }
+
+    /// The bytes of the text that are wrong, to be underlined; none, where something is missing.
+    ///
+    /// ```
+    /// use tollgate::RuleSet;
+    ///
+    /// let text = "[[limit]]\nname = \"user\"\nlimit = 0\nwindow = \"soon\"\nkye = \"ip\"";
+    /// let error = RuleSet::parse(text).unwrap_err();
+    /// let wrong: Vec<&str> = error.problems().iter().map(|problem| &text[problem.span()]).collect();
+    /// assert_eq!(wrong, ["", "", "0", "\"soon\"", "kye"]); // neither an algorithm nor a key
+    /// ```
+    pub fn span(&self) -> Range<usize> {
+        self.start..self.end
     }
 
     /// What is wrong, and what would do.
@@ -109,7 +132,9 @@ impl fmt::Display for RulesError {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, message } = self;
+        let Self {
+            line, column, message, ..
+        } = self;
         write!(f, "line {line}, column {column}: {message}")
     }
 }

@@ -30,8 +30,7 @@ impl<'f> Field<'f> {
 
     /// Reports what is wrong about the field, in a sentence of its own.
     pub(super) fn is(&self, message: impl fmt::Display) -> Reported {
-        self.problems
-            .report(self.value.span().start, within(&self.table, message))
+        self.problems.report(self.value.span(), within(&self.table, message))
     }
 
     /// Reports why something cannot be built of the value.

@@ -18,7 +18,8 @@ pub(in crate::rules) fn parse(text: &str) -> Result<Rules, RulesError> {
     for error in &errors {
         let span = error.span().unwrap_or_default();
         let written = text.get(span.clone()).unwrap_or_default();
-        problems.report(span.start, syntax::told(error.message(), written));
+        let told = syntax::told(error.message(), written);
+        problems.report(span, told);
     }
     // Of a text that is no TOML, nobody knows what is in which table.
     let rules = match errors.iter().all(|error| error.message() == syntax::TWICE) {
@@ -34,7 +35,7 @@ pub(in crate::rules) fn parse(text: &str) -> Result<Rules, RulesError> {
 /// What is wrong with a text that goes on with something that is none.
 pub(in crate::rules) fn broken_off(text: &str) -> RulesError {
     let problems = Problems::new(text);
-    problems.report(text.len(), "this is no UTF-8: save the file as that");
+    problems.report(text.len()..text.len(), "this is no UTF-8: save the file as that");
     RulesError::wrong(problems.all())
 }
 

@@ -1,13 +1,13 @@
 //! What is wrong with the file, and where.
 
-use std::{cell::RefCell, fmt};
+use std::{cell::RefCell, fmt, ops::Range};
 
 use super::super::error::Problem;
 
-/// All that has been found so far, each with the byte where it begins.
+/// All that has been found so far, each with the bytes that it is about.
 pub(super) struct Problems<'t> {
     text: &'t str,
-    found: RefCell<Vec<(usize, String)>>,
+    found: RefCell<Vec<(Range<usize>, String)>>,
 }
 
 /// It was wrong, and that has been reported.
@@ -24,8 +24,8 @@ impl<'t> Problems<'t> {
         self.text
     }
 
-    pub(super) fn report(&self, at: usize, message: impl fmt::Display) -> Reported {
-        self.found.borrow_mut().push((at, message.to_string()));
+    pub(super) fn report(&self, span: Range<usize>, message: impl fmt::Display) -> Reported {
+        self.found.borrow_mut().push((span, message.to_string()));
         Reported
     }
 
@@ -37,11 +37,11 @@ impl<'t> Problems<'t> {
     /// From the top of the file to its end.
     pub(super) fn all(&self) -> Vec<Problem> {
         let mut found = self.found.take();
-        found.sort_by_key(|(at, _)| *at);
+        found.sort_by_key(|(span, _)| span.start);
         let mut place = Place::default();
-        let located = found.into_iter().map(|(at, message)| {
-            place = place.moved(self.text, at);
-            Problem::new(place.line, place.column, message)
+        let located = found.into_iter().map(|(span, message)| {
+            place = place.moved(self.text, span.start);
+            Problem::new((place.line, place.column), span, message)
         });
         located.collect()
     }

@@ -109,7 +109,7 @@ impl<'f> Table<'f> {
 
     /// Reports what the table as a whole lacks.
     pub(super) fn lacks(&self, what: impl fmt::Display) -> Reported {
-        self.problems.report(self.at, within(&self.called, what))
+        self.problems.report(self.at..self.at, within(&self.called, what))
     }
 
     /// Reports why something cannot be built of the table, at the field that is to blame.
@@ -139,7 +139,7 @@ impl<'f> Table<'f> {
                 None => format!("there are {}", self.asked.join(", ")),
             };
             let message = format!("there is no field {name:?}: {hint}");
-            self.problems.report(key.span().start, within(&self.called, message));
+            self.problems.report(key.span(), within(&self.called, message));
         }
     }
 

@@ -1,7 +1,6 @@
-//! "Did you mean ..?"
+//! The nearest known name, for "did you mean ..?".
 
-/// The known name that somebody may have meant who wrote this one: it takes two changed letters at most, not
-/// counting capitals.
+/// The known name that is nearest to this one, if at most two letters differ, not counting capitals.
 pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let name = name.to_ascii_lowercase();
     let distances = known.iter().map(|known| (distance(&name, known), *known));

@@ -1,7 +1,7 @@
 //! Whoever writes into their identity what somebody else reads: Lua, the protocol of Redis, lines of a log.
 
 use axum::{Router, routing::get};
-use tollgate::{Charge, Key, Limit, Operation, QueryParam, Quota, RateLimitLayer, Store, redis::cmd};
+use tollgate::{Charge, FixedWindow, Key, Limit, Operation, QueryParam, Quota, RateLimitLayer, Store, redis::cmd};
 
 use support::{
     http::Server,
@@ -55,7 +55,12 @@ async fn a_line_of_the_log_is_one_line_whatever_a_client_sends() {
     log::listen();
     let redis = RedisServer::start();
     let store = redis.store().prefix("lines").repeat_refusals(false).build().unwrap();
-    let layer = RateLimitLayer::fixed_window("lines", Quota::per_day(1), QueryParam::new("name"), store);
+    let layer = RateLimitLayer::new(
+        "lines",
+        FixedWindow::new(Quota::per_day(1)).anchored(),
+        QueryParam::new("name"),
+        store,
+    );
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let path = "/?name=a%0D%0A2026-11-16T12:00:00Z%20ERROR%20all%20is%20lost%1B%5B2J";
     assert_eq!(server.get(path).await.status, 200);

@@ -2,3 +2,4 @@
 
 mod plots;
 mod soak;
+mod soak_windows;

@@ -67,6 +67,11 @@ mod on_redis {
     use super::*;
     use support::redis::RedisServer;
 
+    /// Anchored, so that no midnight ends it.
+    fn a_day() -> FixedWindow {
+        FixedWindow::new(Quota::per_day(1)).anchored()
+    }
+
     async fn pass<L>(layer: L) -> bool
     where
         L: Layer<tower::util::BoxCloneService<(), (), BoxError>>,
@@ -82,25 +87,19 @@ mod on_redis {
         listen();
         let mut server = RedisServer::start();
         let store = server.store().build().unwrap();
-        let layer =
-            || RateLimitLayer::fixed_window("lost", Quota::per_day(1), Global, store.clone()).respond_with(AsError);
+        let layer = || RateLimitLayer::new("lost", a_day(), Global, store.clone()).respond_with(AsError);
         assert!(pass(layer()).await);
         assert!(!pass(layer()).await);
         server.kill();
         // Another one, which has not been refused yet.
         let store = server.store().build().unwrap();
-        let layer =
-            || RateLimitLayer::fixed_window("lost", Quota::per_day(1), Global, store.clone()).respond_with(AsError);
+        let layer = || RateLimitLayer::new("lost", a_day(), Global, store.clone()).respond_with(AsError);
         assert!(pass(layer()).await);
         assert!(!pass(layer().fail_closed()).await);
         assert!(pass(layer().fallback(MemoryStore::new())).await);
-        let limiter = |store| Limiter::new("lost", FixedWindow::new(Quota::per_day(1)), store);
+        let limiter = |store| Limiter::new("lost", a_day(), store);
         assert!(limiter(store.clone()).check(&Key::GLOBAL).await.is_err());
-        let local = Limiter::new(
-            "lost",
-            FixedWindow::new(Quota::per_day(1)),
-            Fallback::new(store, MemoryStore::new()),
-        );
+        let local = Limiter::new("lost", a_day(), Fallback::new(store, MemoryStore::new()));
         assert!(local.check(&Key::GLOBAL).await.unwrap().admits());
         let spans = of("lost");
         assert_eq!(

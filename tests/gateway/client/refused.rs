@@ -12,7 +12,7 @@ use crate::gateway::{
     wire::{Wire, patiently},
 };
 
-const LARGE: usize = 50 << 20;
+const LARGE: usize = 16 << 20;
 
 async fn used_up() -> (support::http::Server, Gateway) {
     let service = echo().await;

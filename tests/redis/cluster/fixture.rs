@@ -24,8 +24,13 @@ pub(crate) fn store(cluster: &Cluster, prefix: &str) -> RedisStore {
     builder(cluster, prefix).clock(ManualClock::at(0)).build().unwrap()
 }
 
+/// Anchored, so that no midnight ends it.
+pub(crate) fn window() -> FixedWindow {
+    FixedWindow::new(Quota::per_day(LIMIT)).anchored()
+}
+
 pub(crate) fn charge(name: &str) -> Charge {
-    let limit = Limit::new("limit", FixedWindow::new(Quota::per_day(LIMIT)));
+    let limit = Limit::new("limit", window());
     Charge::new(limit, Key::verbatim(name.to_owned()))
 }
 
@@ -43,7 +48,7 @@ pub(crate) fn left(decision: &Decision) -> Vec<u64> {
 }
 
 pub(crate) fn key(prefix: &str, name: &str) -> String {
-    format!("{prefix}:fixed_window:limit:86400000000:{name}")
+    format!("{prefix}:fixed_window:limit:86400000000:anchored:{name}")
 }
 
 /// What has been charged, by the word of the node that has the key.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use tollgate::{AsError, FixedWindow, Key, Operation, Quota, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
+use tollgate::{AsError, Key, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
-use super::fixture::{LIMIT, apart, builder, charge, charged, charges, key, left, shared_cluster, store};
+use super::fixture::{LIMIT, apart, builder, charge, charged, charges, key, left, shared_cluster, store, window};
 use support::{
     cluster::Cluster,
     leaks::tasks,
@@ -130,7 +130,7 @@ async fn nobody_waits_for_a_part(store: RedisStore, full: &str, other: &str) {
         let key = Key::verbatim(name.to_owned());
         move |_: &()| key.clone()
     });
-    let window = FixedWindow::new(Quota::per_day(LIMIT));
+    let window = window();
     let layer = RateLimitLayer::new("limit", window, full, store)
         .tier("other", window, other)
         .respond_with(AsError)

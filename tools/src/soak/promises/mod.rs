@@ -7,6 +7,7 @@ mod left;
 mod promise;
 mod promises;
 mod run;
+mod windows;
 
 pub(crate) use self::{
     promises::promises,

@@ -1,5 +1,7 @@
 //! Whom a limit counts by.
 
+use std::net::IpAddr;
+
 use http::{Request, header::COOKIE};
 use smallvec::SmallVec;
 
@@ -8,6 +10,7 @@ use super::trust::Trust;
 use crate::extract::Route;
 use crate::{
     extract::{ApiKey, Cookie, Header, HttpMethod, KeyError, KeyExtractor, QueryParam},
+    invalid::Invalid,
     key::Key,
 };
 
@@ -61,7 +64,100 @@ impl Identity {
     }
 }
 
+/// Values as an operator has them, each by the name of its part.
+impl Identity {
+    /// The key of a request that has these values, and none of the others.
+    pub(super) fn of_values(&self, values: &[(&str, &str)], trust: &Trust) -> Result<Key, Invalid> {
+        let is_known = |name: &str| self.parts.iter().any(|part| part.is_called(name)) || self.is_default_ip(name);
+        if let Some((name, _)) = values.iter().find(|(name, _)| !is_known(name)) {
+            return Err(Invalid::new("key", name, self.must_have_values()));
+        }
+        let keys = self.parts.iter().map(|part| self.part_of_values(part, values, trust));
+        let keys = keys.collect::<Result<SmallVec<[Key; 4]>, _>>()?;
+        Ok(match &*keys {
+            [key] => key.clone(),
+            keys => Key::joined(keys),
+        })
+    }
+
+    fn part_of_values(&self, part: &Part, values: &[(&str, &str)], trust: &Trust) -> Result<Key, Invalid> {
+        let value_of =
+            |is_it: &dyn Fn(&str) -> bool| values.iter().find(|(name, _)| is_it(name)).map(|(_, value)| *value);
+        if let Part::Constant(key) = part {
+            return Ok(key.clone());
+        }
+        if let Some(value) = value_of(&|name| part.is_called(name)) {
+            return part.of_value(value, trust);
+        }
+        match (&self.default, value_of(&|name| self.is_default_ip(name))) {
+            (Some(StandIn::Word(word)), _) => Ok(word.clone()),
+            (Some(StandIn::Ip), Some(address)) => Part::Ip.of_value(address, trust),
+            _ => Err(Invalid::new("key", "nothing", self.must_have_values())),
+        }
+    }
+
+    fn is_default_ip(&self, name: &str) -> bool {
+        matches!(self.default, Some(StandIn::Ip)) && name == "ip"
+    }
+
+    fn must_have_values(&self) -> String {
+        let names = self.parts.iter().filter_map(Part::name);
+        let named: Vec<_> = names.map(|name| format!("{name}=VALUE")).collect();
+        match (&*named, &self.default) {
+            ([], _) => "be left out: everybody has the same".into(),
+            (_, Some(StandIn::Ip)) => format!("be {}, or ip=ADDRESS for who has none", named.join(" and ")),
+            _ => format!("be {}", named.join(" and ")),
+        }
+    }
+}
+
 impl Part {
+    /// Its name in the file, unless it is the same for all.
+    fn name(&self) -> Option<String> {
+        Some(match self {
+            Self::Constant(_) => return None,
+            Self::Ip => "ip".into(),
+            #[cfg(feature = "axum")]
+            Self::MatchedRoute => "route".into(),
+            Self::Method => "method".into(),
+            Self::Header(header) => format!("header:{}", header.name()),
+            Self::ApiKey(key) => format!("apikey:{}", key.name()),
+            Self::Query(parameter) => format!("query:{}", parameter.name()),
+            Self::Cookie(cookie) => format!("cookie:{}", cookie.name()),
+        })
+    }
+
+    /// Whether this is its name, or either half of it.
+    fn is_called(&self, name: &str) -> bool {
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        let known = self.name();
+        known.is_some_and(|known| is(&known) || known.split_once(':').is_some_and(|(kind, name)| is(kind) || is(name)))
+    }
+
+    /// The key of a request that has this value.
+    fn of_value(&self, value: &str, trust: &Trust) -> Result<Key, Invalid> {
+        if value.is_empty() {
+            let name = self.name().unwrap_or_default();
+            return Err(Invalid::new("key", format_args!("{name}="), "have a value"));
+        }
+        Ok(match self {
+            Self::Constant(key) => key.clone(),
+            Self::Ip => {
+                let address: Result<IpAddr, _> = value.parse();
+                let must = "be an address, like 192.0.2.1 or 2001:db8::1";
+                let address = address.map_err(|_| Invalid::new("ip", format_args!("{value:?}"), must))?;
+                trust.client().key(address.to_canonical())
+            }
+            #[cfg(feature = "axum")]
+            Self::MatchedRoute => Key::route(value),
+            Self::Method => HttpMethod::key(value),
+            Self::Header(header) => header.key(value.as_bytes()),
+            Self::ApiKey(_) => ApiKey::key(value.as_bytes()),
+            Self::Query(parameter) => parameter.key(value.as_bytes()),
+            Self::Cookie(cookie) => cookie.key(value.as_bytes()),
+        })
+    }
+
     fn of<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Key, KeyError> {
         let key = match self {
             Self::Constant(key) => return Ok(key.clone()),

@@ -5,6 +5,8 @@ use http::Request;
 use super::{scope::Scope, tier::Tier, trust::Trust};
 use crate::{
     extract::Within,
+    invalid::Invalid,
+    key::Key,
     limit::Limit,
     policy::{Bill, Standing},
 };
@@ -37,11 +39,25 @@ impl Rules {
 
     /// The limit of this name, on this plan if one is given.
     pub(super) fn limit(&self, name: &str, plan: Option<&str>) -> Option<&Limit> {
-        let tier = self.tiers.iter().find(|tier| tier.limit.name() == name)?;
+        let tier = self.tier(name)?;
         match plan {
             Some(plan) => tier.limit_on(plan),
             None => Some(&tier.limit),
         }
+    }
+
+    /// The key of the limit of this name that has these values.
+    pub(super) fn key(&self, name: &str, values: &[(&str, &str)]) -> Result<Key, Invalid> {
+        let tier = self.tier(name).ok_or_else(|| {
+            let names: Vec<_> = self.tiers.iter().map(|tier| tier.limit.name()).collect();
+            let must = format!("be one of {}", names.join(", "));
+            Invalid::new("limit", format_args!("{name:?}"), must)
+        })?;
+        tier.identity.of_values(values, &self.trust)
+    }
+
+    fn tier(&self, name: &str) -> Option<&Tier> {
+        self.tiers.iter().find(|tier| tier.limit.name() == name)
     }
 }
 

@@ -12,6 +12,8 @@ use super::{error::RulesError, file, in_force::Rules, source, trust::TrustedProx
 use crate::{
     charge::Charges,
     extract::KeyError,
+    invalid::Invalid,
+    key::Key,
     limit::Limit,
     policy::{Bill, Policy, Sealed, Unbilled},
 };
@@ -103,6 +105,32 @@ impl RuleSet {
     /// ```
     pub fn limit(&self, name: &str, plan: Option<&str>) -> Option<Limit> {
         self.in_force().limit(name, plan).cloned()
+    }
+
+    /// The key of a limit that has these values, each by its name: as `key` names it in the file, `"header:x-user-id"`, or
+    /// either half of that. A value that is missing is replaced as that of a request would be, by the limit's `default`.
+    ///
+    /// It is for tools that look at what a [store](crate::Store) has of one client.
+    ///
+    /// ```
+    /// use tollgate::RuleSet;
+    ///
+    /// let rules = RuleSet::parse(r#"
+    ///     [[limit]]
+    ///     name = "partner"
+    ///     algorithm = "token_bucket"
+    ///     limit = 100
+    ///     window = "1m"
+    ///     key = "apikey:x-api-key"
+    /// "#)?;
+    /// let key = rules.key("partner", &[("apikey", "password")])?;
+    /// assert_eq!(key.as_str(), "apikey:5e884898da28047151d0e56f8dc62927");
+    /// let error = rules.key("partner", &[("user", "alice")]).unwrap_err();
+    /// assert_eq!(error.to_string(), "key = user: it must be apikey:x-api-key=VALUE");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn key(&self, limit: &str, values: &[(&str, &str)]) -> Result<Key, Invalid> {
+        self.in_force().key(limit, values)
     }
 
     /// The text of the rules in force: the last one that was [parsed](Self::parse), [read](Self::read), [watched](Self::watch)

@@ -6,15 +6,13 @@ use std::{
     process::Stdio,
 };
 
-use support::project::root;
-
 use crate::gateway::{
     program::{Running, program},
     wire::Wire,
 };
 
 const AT: &str = "127.0.0.1:8080";
-const IN_USE: &str = "cannot listen at 127.0.0.1:8080, which is in use: choose another with --listen ADDR\n";
+const IN_USE: &str = "error: cannot listen at 127.0.0.1:8080, which is in use: choose another with --listen ADDR\n";
 
 /// One that serves, or why it has ended.
 fn start() -> Result<Running, (Option<i32>, String)> {
@@ -49,12 +47,10 @@ async fn it_listens_where_it_says_or_says_that_somebody_else_does() {
     };
     let (_, upstream) = running.banner.split_once("upstream  http://").unwrap();
     let (upstream, _) = upstream.split_once(',').unwrap();
-    let rules = root().join("cli/src/gateway/rules.toml");
-    let rules = rules.display();
     let banner = format!(
         "listening on http://{AT}, a gateway to
   upstream  http://{upstream}, which is built in to try
-  rules     {rules}, which may change meanwhile
+  rules     built in to try: --rules FILE for your own
             global: 10000 per 60s, sliding_counter
             client: 100 per 60s, token_bucket
             expensive: 10 per 60s, sliding_log

@@ -9,7 +9,9 @@ use std::{
 use support::project;
 
 pub(crate) fn program() -> Command {
-    Command::new(project::program_path("gateway"))
+    let mut program = Command::new(project::program_path("tollgate"));
+    program.arg("gateway");
+    program
 }
 
 /// A gateway that serves.

@@ -53,6 +53,7 @@ async fn who_comes_when_all_places_are_taken_waits_until_one_leaves() {
     gateway
         .args(["-c", &format!("ulimit -n {FILES}; exec \"$0\" \"$@\"")])
         .arg(program().get_program())
+        .args(program().get_args())
         .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
         .args(["--rules", &folder.file("rules.toml"), "--upstream", &service.url()])
         .args(["--client-timeout", "10m"])

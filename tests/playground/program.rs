@@ -1,11 +1,11 @@
 //! The playground as a program: on a port of its own, where it can be killed and started again.
 
-use std::path::PathBuf;
+use std::process::Command;
 
 use support::{port::Port, process::Process, project, redis::RedisServer};
 
-pub(crate) fn program() -> PathBuf {
-    project::program_path("playground")
+pub(crate) fn program() -> Command {
+    project::tollgate("playground")
 }
 
 /// Where the limits of a playground count.
@@ -52,7 +52,8 @@ impl Playground {
         self.kill();
         let store = self.redis.as_ref().map_or("memory".into(), RedisServer::url);
         let command = [
-            program().display().to_string(),
+            project::program_path("tollgate").display().to_string(),
+            "playground".to_owned(),
             format!("--listen={}", self.port.number()),
             format!("--store={store}"),
         ];

@@ -1,6 +1,6 @@
 //! Access logs: which lines are read, and as what.
 
-use support::project::program;
+use support::project::tollgate;
 
 use super::{Case, Run, limit, two_a_minute};
 
@@ -209,7 +209,7 @@ fn lines_that_cannot_be_read() {
 #[test]
 fn standard_input() {
     let case = Case::log(&two_a_minute(), plain("203.0.113.7", 0));
-    let mut command = program("simulate");
+    let mut command = tollgate("simulate");
     let log = std::fs::File::open(case.folder.file("happened")).unwrap();
     command
         .args(["--rules", &case.folder.file("rules.toml"), "--log", "-"])

@@ -13,7 +13,7 @@ mod vectors;
 
 use std::process::{Command, Output};
 
-use support::{folder::Folder, project::program};
+use support::{folder::Folder, project::tollgate};
 
 /// What the program wrote, and how it ended.
 struct Run {
@@ -82,7 +82,7 @@ impl Case {
 
     /// The program that is to be run, in the files' folder.
     fn command(&self) -> Command {
-        let mut command = program("simulate");
+        let mut command = tollgate("simulate");
         command.current_dir(self.folder.path());
         command.args(["--rules", "rules.toml", self.kind, "happened"]);
         command

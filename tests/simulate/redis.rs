@@ -10,7 +10,7 @@ use std::{
 
 use support::{
     patience::until_some,
-    project::program,
+    project::tollgate,
     redis::{RedisServer, ask, keys},
 };
 
@@ -64,7 +64,7 @@ struct Dialogue {
 
 impl Dialogue {
     fn begin(case: &Case, redis: &RedisServer) -> Self {
-        let mut command = program("simulate");
+        let mut command = tollgate("simulate");
         command.args(["--rules", &case.folder.file("rules.toml"), "--trace", "-"]);
         command.args(["--store", &redis.url()]).stdin(Stdio::piped());
         let mut program = command.spawn().unwrap();

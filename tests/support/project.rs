@@ -27,6 +27,13 @@ pub fn program(name: &str) -> Command {
     piped(&program_path(name))
 }
 
+/// A subcommand of the tool for operators.
+pub fn tollgate(subcommand: &str) -> Command {
+    let mut command = program("tollgate");
+    command.arg(subcommand);
+    command
+}
+
 pub fn program_path(name: &str) -> PathBuf {
     built().join(name)
 }

@@ -1,4 +1,4 @@
-//! Where to listen, as an option's value says it, or what is wrong with that: it follows the option's name.
+//! Where to listen, as an option's value says it, or what is wrong with that: that follows the option's name and the value.
 
 use std::{
     fmt::Display,
@@ -10,9 +10,7 @@ pub(crate) fn address(given: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = given.strip_prefix(':').unwrap_or(given).parse() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
     }
-    let unknown = |why: &dyn Display| {
-        format!("needs an address, like 127.0.0.1:8080, or a port, and {given:?} is neither: {why}")
-    };
+    let unknown = |why: &dyn Display| format!("give an address, like 127.0.0.1:8080, or a port ({why})");
     let mut addresses = given.to_socket_addrs().map_err(|error| unknown(&error))?;
     addresses.next().ok_or_else(|| unknown(&"nobody has this name"))
 }

@@ -1,15 +1,16 @@
 //! What is in force, for whoever started it.
 
-use std::{fmt, net::SocketAddr};
+use std::{fmt, net::SocketAddr, path::Path};
 
 use http::uri::Authority;
 use tollgate::RuleSet;
 
-use crate::arguments::OnStoreFailure;
+use crate::gateway::args::OnStoreFailure;
 
 pub(crate) struct Banner<'a> {
     pub(crate) listening: SocketAddr,
-    pub(crate) rules: (String, &'a RuleSet),
+    /// The file, unless they are built in.
+    pub(crate) rules: (Option<&'a Path>, &'a RuleSet),
     pub(crate) limited: bool,
     pub(crate) store: Store,
     pub(crate) upstream: &'a Authority,
@@ -48,14 +49,18 @@ impl fmt::Display for Banner<'_> {
 
 impl Banner<'_> {
     fn rules(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, rules) = &self.rules;
+        let (file, rules) = self.rules;
+        let file = file.map_or_else(|| "built in to try".into(), |file| file.display().to_string());
         if !self.limited {
             return writeln!(
                 f,
-                "  rules     {file} says who is believed, and limits nobody: --no-limits"
+                "  rules     {file}: says which proxies are trusted, and limits nothing: --no-limits"
             );
         }
-        writeln!(f, "  rules     {file}, which may change meanwhile")?;
+        match self.rules.0 {
+            Some(_) => writeln!(f, "  rules     {file}, read again whenever it changes")?,
+            None => writeln!(f, "  rules     {file}: --rules FILE for your own")?,
+        }
         for limit in rules.limits() {
             writeln!(
                 f,

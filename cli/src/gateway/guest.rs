@@ -8,7 +8,7 @@ use std::sync::{
 use hyper::body::{Body, Incoming};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::measures::Open;
+use crate::gateway::measures::Open;
 
 /// A connection's place, given back when the last that needs it is dropped.
 #[derive(Clone)]

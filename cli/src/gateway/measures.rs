@@ -9,7 +9,7 @@ use metrics::{
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::interval;
 
-use crate::answer::{Answer, Failing, Passed};
+use crate::gateway::answer::{Answer, Failing, Passed};
 
 /// How often figures are put together that nobody has asked for.
 const UPKEEP: Duration = Duration::from_secs(5);

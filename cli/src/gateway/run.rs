@@ -5,29 +5,48 @@ use std::io::{Write, stdout};
 use tokio::sync::watch;
 use tollgate::{RuleSet, ServerHealth};
 
-use crate::{
+use super::{
     admin::{self, Admin},
-    arguments::{OnStoreFailure, Options},
+    args::{GatewayArgs, LogLevel, OnStoreFailure},
     banner::{self, Banner},
+    bounds::Timeouts,
     clients::Connections,
-    common::{listening::listen, signals::Signals},
     counting::Counting,
     measures::Measures,
     stack::Stack,
     upstream::{Proxy, built_in},
 };
+use crate::{
+    args::OutputArgs,
+    common::{failure::Failure, listening::listen, log, rules, runtime, signals::Signals, store::Place},
+};
 
-pub(crate) async fn run(options: Options) -> Result<(), String> {
+/// For a first try.
+const RULES: &str = include_str!("rules.toml");
+
+pub(crate) fn run(args: GatewayArgs, output: OutputArgs) -> Result<(), Failure> {
+    match args.log {
+        Some(level) => log::start(level.into()),
+        None => output.start_log(LogLevel::default().into()),
+    }
+    let place = args.store.place()?;
+    runtime::of_all_cores()?.block_on(serve(args, place, output))
+}
+
+async fn serve(args: GatewayArgs, place: Place, output: OutputArgs) -> Result<(), Failure> {
     let signals = Signals::listen();
-    let rules = RuleSet::watch(&options.rules).map_err(|error| error.to_string())?;
+    let rules = match &args.rules {
+        Some(file) => rules::watch(file)?,
+        None => RuleSet::parse(RULES)?,
+    };
     let measures = Measures::start();
-    let counting = Counting::at(options.store, options.on_store_failure);
-    let (listener, listening) = listen(options.listen, "--listen")?;
-    let administered = match options.admin {
+    let counting = Counting::at(&place, args.on_store_failure, args.store_timeout)?;
+    let (listener, listening) = listen(args.listen, "--listen")?;
+    let administered = match args.admin {
         Some(address) => Some(listen(address, "--admin")?),
         None => None,
     };
-    let (is_built_in, upstream) = match options.upstream {
+    let (is_built_in, upstream) = match args.upstream {
         Some(upstream) => (false, upstream),
         None => (
             true,
@@ -36,17 +55,19 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
                 .map_err(|error| format!("nothing to pass on to: {error}"))?,
         ),
     };
-    let banner = Banner {
-        listening,
-        rules: (options.rules.display().to_string(), &rules),
-        limited: options.limited,
-        store: store(&counting, options.on_store_failure).await,
-        upstream: &upstream,
-        is_built_in,
-        admin: administered.as_ref().map(|(_, address)| *address),
-    };
-    // Whoever has read enough may close the pipe.
-    write!(stdout(), "{banner}").ok();
+    if !output.quiet {
+        let banner = Banner {
+            listening,
+            rules: (args.rules.as_deref(), &rules),
+            limited: !args.no_limits,
+            store: store(&counting, args.on_store_failure).await,
+            upstream: &upstream,
+            is_built_in,
+            admin: administered.as_ref().map(|(_, address)| *address),
+        };
+        // A reader that closes the pipe has read enough.
+        write!(stdout(), "{banner}").ok();
+    }
 
     let (end, ending) = watch::channel(false);
     tokio::spawn(measures.clone().upkeep());
@@ -60,10 +81,14 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
         };
         tokio::spawn(admin::serve(listener, admin));
     }
-    let proxy = Proxy::new(upstream, options.timeouts, rules.clone(), measures.clone());
-    let limits = options.limited.then_some((&counting, rules));
+    let timeouts = Timeouts {
+        client: args.client_timeout,
+        upstream: args.upstream_timeout,
+    };
+    let proxy = Proxy::new(upstream, timeouts, rules.clone(), measures.clone());
+    let limits = (!args.no_limits).then_some((&counting, rules));
     let stack = Stack::new(proxy, limits, measures.clone());
-    let connections = Connections::new(options.timeouts, measures);
+    let connections = Connections::new(timeouts, measures);
     let mut serving = tokio::spawn(connections.serve(listener, stack, ending));
     tokio::select! {
         _ = &mut serving => return Ok(()),

@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use tollgate::RuleSet;
 use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
 
-use crate::{
+use crate::gateway::{
     answer::{Answer, Never},
     counting::{Boxed, Counting},
     measures::Measures,

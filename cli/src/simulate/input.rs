@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::failure::Failure;
+use crate::common::failure::Failure;
 
 pub(crate) struct Input {
     name: String,
@@ -31,14 +31,23 @@ impl Input {
                 (name, Box::new(source), size)
             }
         };
-        Ok(Self {
+        Ok(Self::new(name, source, size))
+    }
+
+    /// What is built in.
+    pub(crate) fn text(name: &str, text: &'static str) -> Self {
+        Self::new(name.to_owned(), Box::new(text.as_bytes()), Some(text.len() as u64))
+    }
+
+    fn new(name: String, source: Box<dyn Read>, size: Option<u64>) -> Self {
+        Self {
             name,
             reader: BufReader::with_capacity(1 << 16, source),
             size,
             read: 0,
             lines: 0,
             line: Vec::new(),
-        })
+        }
     }
 
     /// The next line, without its end.

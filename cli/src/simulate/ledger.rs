@@ -2,7 +2,10 @@
 
 use tollgate::{Charges, Decision, ManualClock, MemoryStore, Micros, Operation, Store};
 
-use crate::{common::place::Place, failure::Failure, shared::Shared};
+use crate::{
+    common::{failure::Failure, store::Place},
+    simulate::shared::Shared,
+};
 
 pub(crate) enum Ledger {
     Memory { store: MemoryStore, clock: ManualClock },
@@ -20,7 +23,7 @@ impl Ledger {
                 let store = store.clock(clock.clone()).build();
                 Self::Memory { store, clock }
             }
-            Place::Redis(url) => Self::Redis(Shared::open(url)?),
+            Place::Redis(redis) => Self::Redis(Shared::open(redis)?),
         })
     }
 

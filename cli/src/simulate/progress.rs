@@ -7,7 +7,10 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{common::grouped::grouped, input::Input, numbers::lines};
+use crate::{
+    common::grouped::grouped,
+    simulate::{input::Input, numbers::lines},
+};
 
 /// The clock is looked at once in so many lines: often enough for Redis, and seldom enough for memory.
 const LINES: u64 = 256;
@@ -17,23 +20,25 @@ pub(crate) struct Progress {
     began: Instant,
     drawn: Instant,
     bar: ProgressBar,
+    quiet: bool,
 }
 
 impl Progress {
     /// Of a run that writes nothing before its end.
-    pub(crate) fn of_a_report(input: &Input) -> Self {
-        Self::new(input, ProgressDrawTarget::stderr())
+    pub(crate) fn of_a_report(input: &Input, quiet: bool) -> Self {
+        Self::new(input, ProgressDrawTarget::stderr(), quiet)
     }
 
     /// Of a run that writes all the time. On a terminal the answers themselves tell how far it is.
-    pub(crate) fn of_answers(input: &Input) -> Self {
+    pub(crate) fn of_answers(input: &Input, quiet: bool) -> Self {
         match stdout().is_terminal() {
-            true => Self::new(input, ProgressDrawTarget::hidden()),
-            false => Self::of_a_report(input),
+            true => Self::new(input, ProgressDrawTarget::hidden(), quiet),
+            false => Self::of_a_report(input, quiet),
         }
     }
 
-    fn new(input: &Input, target: ProgressDrawTarget) -> Self {
+    fn new(input: &Input, target: ProgressDrawTarget, quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { target };
         let template = match input.size() {
             Some(_) => "{bar:40} {percent:>3} %  {msg}  {eta} to go",
             None => "{spinner} {msg}",
@@ -42,7 +47,12 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(input.size(), target).with_style(style);
         let began = Instant::now();
         let drawn = began;
-        Self { began, drawn, bar }
+        Self {
+            began,
+            drawn,
+            bar,
+            quiet,
+        }
     }
 
     /// After each line.
@@ -62,6 +72,9 @@ impl Progress {
     /// At the end.
     pub(crate) fn tell(&self, input: &Input) {
         self.bar.finish_and_clear();
+        if self.quiet {
+            return;
+        }
         let seconds = self.began.elapsed().as_secs_f64();
         let (lines, rate) = (lines(input.lines()), grouped(self.rate(input)));
         eprintln!("{lines} in {seconds:.2} s: {rate} a second");

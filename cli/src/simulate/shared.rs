@@ -7,15 +7,19 @@ use std::{
     time::Duration,
 };
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tollgate::{
     Decision, ManualClock, Micros, Operation, RedisStore, Store, StoreError,
-    redis::{AsyncConnectionConfig, Client, RedisError, cmd},
+    redis::{Client, RedisError, cmd},
 };
 
-use crate::{
-    common::{signals::Signals, unique::unique},
+use crate::common::{
     failure::Failure,
+    redis::{self, Scan},
+    runtime,
+    signals::Signals,
+    store::Redis,
+    unique::unique,
 };
 
 /// Nobody waits for an answer, so a slow Redis is no reason to fail.
@@ -33,20 +37,24 @@ struct Open {
 }
 
 impl Shared {
-    pub(crate) fn open(url: &str) -> Result<Self, Failure> {
+    pub(crate) fn open(redis: &Redis) -> Result<Self, Failure> {
         let clock = ManualClock::at(0);
-        let prefix = format!("simulate:{}", unique());
-        let store = RedisStore::builder().url(url).prefix(&prefix).deadline(PATIENCE);
+        let prefix = redis.prefix_of_its_own(&format!("simulate:{}", unique()));
+        let store = redis.builder().prefix(&prefix).deadline(PATIENCE);
         let open = Open {
-            runtime: runtime(),
+            runtime: runtime::of_this_thread()?,
             store: store.pool_size(1).clock(clock.clone()).build()?,
             clock,
-            client: Client::open(url)?,
+            client: Client::open(&*redis.url)?,
             prefix,
         };
         let shared = Self(Arc::new(Mutex::new(Some(open))));
-        delete_when_asked_to_end(Arc::clone(&shared.0));
-        shared.ask(Open::check)?;
+        delete_when_asked_to_end(Arc::clone(&shared.0))?;
+        if let Err(failure) = shared.ask(Open::check) {
+            // Nothing was written there.
+            lock(&shared.0).take();
+            return Err(failure);
+        }
         Ok(shared)
     }
 
@@ -71,8 +79,8 @@ impl Drop for Shared {
 }
 
 /// The lock keeps this from happening in the middle of a decision.
-fn delete_when_asked_to_end(open: Arc<Mutex<Option<Open>>>) {
-    let runtime = runtime();
+fn delete_when_asked_to_end(open: Arc<Mutex<Option<Open>>>) -> Result<(), Failure> {
+    let runtime = runtime::of_this_thread()?;
     // Heard from now on, and not from when the thread gets going.
     let asked = runtime.block_on(async { Signals::listen() });
     thread::spawn(move || {
@@ -83,6 +91,7 @@ fn delete_when_asked_to_end(open: Arc<Mutex<Option<Open>>>) {
         }
         exit(code);
     });
+    Ok(())
 }
 
 fn lock(open: &Mutex<Option<Open>>) -> MutexGuard<'_, Option<Open>> {
@@ -108,29 +117,13 @@ impl Open {
     }
 
     async fn delete_each(&self) -> Result<(), RedisError> {
-        let patience = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
-        let connection = self.client.get_multiplexed_async_connection_with_config(&patience);
-        let mut redis = connection.await?;
-        let pattern = format!("{}:*", self.prefix);
-        let mut cursor = 0_u64;
-        loop {
-            let mut scan = cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1000);
-            let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(&mut redis).await?;
+        let mut redis = redis::connect(&self.client, PATIENCE).await?;
+        let mut scan = Scan::beginning_with(&format!("{}:", self.prefix));
+        while let Some(keys) = scan.next(&mut redis).await? {
             if !keys.is_empty() {
                 cmd("UNLINK").arg(keys).query_async::<()>(&mut redis).await?;
             }
-            if next == 0 {
-                return Ok(());
-            }
-            cursor = next;
         }
+        Ok(())
     }
-}
-
-fn runtime() -> Runtime {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime of one thread")
 }

@@ -83,7 +83,12 @@ impl ApiKey {
                 .and_then(bearer_token)
                 .ok_or_else(|| KeyError::missing("an `authorization` header with a bearer token"))?,
         };
-        Ok(Key::of_bytes("apikey", digest(secret).as_bytes()))
+        Ok(Self::key(secret))
+    }
+
+    /// The key of a request that has this secret.
+    pub(crate) fn key(secret: &[u8]) -> Key {
+        Key::of_bytes("apikey", digest(secret).as_bytes())
     }
 }
 

@@ -40,13 +40,25 @@ impl Cookie {
     }
 }
 
+impl Cookie {
+    #[cfg(feature = "rules")]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The key of a request that has this value.
+    pub(crate) fn key(&self, value: &[u8]) -> Key {
+        Key::of_bytes(&self.label, value)
+    }
+}
+
 impl<B> KeyExtractor<Request<B>> for Cookie {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         // HTTP/2 may send each cookie in a header of its own.
         let lines = request.headers().get_all(COOKIE).into_iter();
         let mut pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
         match pairs.find_map(|pair| value_of(&self.name, pair)) {
-            Some(value) if !value.is_empty() => Ok(Some(Key::of_bytes(&self.label, value))),
+            Some(value) if !value.is_empty() => Ok(Some(self.key(value))),
             _ => Err(KeyError::missing(format!("the cookie `{}`", self.name))),
         }
     }

@@ -85,8 +85,12 @@ impl Header {
 
     /// The key of a request whose header has this value.
     pub(crate) fn of(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
-        let value = present(&self.name, value)?;
-        Ok(Key::of_bytes(&self.label, value))
+        present(&self.name, value).map(|value| self.key(value))
+    }
+
+    /// The key of a request that has this value.
+    pub(crate) fn key(&self, value: &[u8]) -> Key {
+        Key::of_bytes(&self.label, value)
     }
 }
 

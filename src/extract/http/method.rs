@@ -27,9 +27,15 @@ const DEFINED: [&str; 10] = [
 
 impl<B> KeyExtractor<Request<B>> for HttpMethod {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        let method = request.method().as_str();
+        Ok(Some(Self::key(request.method().as_str())))
+    }
+}
+
+impl HttpMethod {
+    /// The key of a request that has this method.
+    pub(crate) fn key(method: &str) -> Key {
         let method = if DEFINED.contains(&method) { method } else { "other" };
-        Ok(Some(Key::named("method", method)))
+        Key::named("method", method)
     }
 }
 

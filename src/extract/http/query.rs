@@ -40,12 +40,24 @@ impl QueryParam {
     }
 }
 
+impl QueryParam {
+    #[cfg(feature = "rules")]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The key of a request that has this value.
+    pub(crate) fn key(&self, value: &[u8]) -> Key {
+        Key::of_bytes(&self.label, value)
+    }
+}
+
 impl<B> KeyExtractor<Request<B>> for QueryParam {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         let query = request.uri().query().unwrap_or_default();
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         match pairs.find(|(name, _)| *name == *self.name) {
-            Some((_, value)) if !value.is_empty() => Ok(Some(Key::of_bytes(&self.label, value.as_bytes()))),
+            Some((_, value)) if !value.is_empty() => Ok(Some(self.key(value.as_bytes()))),
             _ => Err(KeyError::missing(format!("the query parameter `{}`", self.name))),
         }
     }

@@ -91,7 +91,7 @@ impl StoreError {
             Self::Address { .. } | Self::Setting(_) => false,
             Self::Connection { .. } | Self::Deadline { .. } | Self::Reply { .. } => true,
             Self::Down { source, .. } => source.heals(),
-            Self::Refused { source, .. } => ![PASSWORD, LOGIN, PERMISSION].contains(&advice(source)),
+            Self::Refused { source, .. } => ![PASSWORD, LOGIN, PERMISSION, NO_LUA].contains(&advice(source)),
         }
     }
 
@@ -152,6 +152,8 @@ fn connection_advice(source: &RedisError) -> &'static str {
 
 const PASSWORD: &str = "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)";
 const LOGIN: &str = "; check the user name and the password";
+const NO_LUA: &str =
+    "; this Valkey was built without Lua, or it was unloaded: limits need it (BUILD_LUA=yes, or MODULE LOAD)";
 const PERMISSION: &str = "; allow the user the commands that lua/README.md lists, on our keys";
 
 /// What to do about what Redis said.
@@ -177,6 +179,7 @@ fn advice(source: &RedisError) -> &'static str {
         ("AuthenticationFailed", LOGIN),
         ("can't run this command", PERMISSION),
         ("has no permissions to run", PERMISSION),
+        ("Could not find scripting engine", NO_LUA),
         ("syntax error", "; Redis 6.2 or later is needed"),
     ];
     known

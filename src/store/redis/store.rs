@@ -9,7 +9,7 @@ use super::{
     health::Health,
     requests::{RedisDecision, Shared},
 };
-use crate::{clock::Clock, operation::Operation};
+use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Operation};
 
 /// Keeps state in Redis, for every process that shares it. Clones share its connections.
 ///
@@ -42,6 +42,21 @@ impl RedisStore {
     /// clear words.
     pub async fn check(&self) -> Result<(), StoreError> {
         check::check(&self.0).await
+    }
+
+    /// The key in Redis that holds what a limit has counted for a key, for those who look there themselves.
+    ///
+    /// ```
+    /// use tollgate::{Key, Limit, Quota, RedisStore, TokenBucket};
+    ///
+    /// let store = RedisStore::connect("redis://127.0.0.1:6379")?;
+    /// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(100)));
+    /// let key = store.redis_key(&limit, &Key::named("user", 12345));
+    /// assert_eq!(key, "rate_limit:token_bucket:user:60000000:user:12345");
+    /// # Ok::<(), tollgate::StoreError>(())
+    /// ```
+    pub fn redis_key(&self, limit: &Limit, key: &Key) -> String {
+        self.0.prefix.key(&Charge::new(limit.clone(), key.clone()))
     }
 
     /// What is known of the Redis that it asks.

@@ -4,15 +4,15 @@
 //! Run it with `cargo run -p tollgate-tools --bin plots`: it writes docs/img/*.svg and takes some seconds. `--help` tells the rest.
 
 mod accuracy;
-mod arguments;
+mod args;
 mod attack;
 #[path = "../../../cli/src/common"]
 mod common {
     pub(crate) mod busiest;
-    pub(crate) mod given;
     pub(crate) mod grouped;
-    pub(crate) mod program;
 }
+#[path = "../exit.rs"]
+mod exit;
 mod figures;
 mod heavy_tail;
 #[path = "../../../tests/support/random.rs"]
@@ -24,17 +24,14 @@ mod svg;
 mod trace;
 mod traffic;
 
-use std::{env, fs, io, path::Path, process::ExitCode};
+use std::{fs, io, path::Path, process::ExitCode};
 
-use arguments::{HELP, Job};
-use common::program;
+use args::PlotsArgs;
+use clap::Parser;
 
 fn main() -> ExitCode {
-    match Job::read(env::args_os().skip(1)) {
-        Ok(Job::Help) => program::help(HELP),
-        Ok(Job::Draw { out }) => program::ended(draw(&out).map_err(|error| format!("{}: {error}", out.display()))),
-        Err(wrong) => program::misused(&wrong),
-    }
+    let PlotsArgs { out } = PlotsArgs::parse();
+    exit::ended(draw(&out).map_err(|error| format!("{}: {error}", out.display())))
 }
 
 fn draw(out: &Path) -> io::Result<()> {

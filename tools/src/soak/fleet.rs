@@ -25,7 +25,7 @@ impl Fleet {
         let member = |_| {
             let port = Port::free();
             let (program, number) = (program.display().to_string(), port.number().to_string());
-            let command = [program, "--serve".into(), number, redis.into()];
+            let command = [program, "serve".into(), number, redis.into()];
             let process = Process::start(&command, &[READY]);
             Member { port, process }
         };

@@ -5,14 +5,10 @@
 //! later on the PATH, starts its own, and listens on 127.0.0.1 only.
 
 mod answer;
-mod arguments;
+mod args;
 mod chance;
-#[path = "../../../cli/src/common"]
-mod common {
-    pub(crate) mod given;
-    pub(crate) mod program;
-    pub(crate) mod value;
-}
+#[path = "../exit.rs"]
+mod exit;
 mod faults;
 mod fleet;
 mod heartbeat;
@@ -36,19 +32,21 @@ mod support {
 }
 mod timeline;
 
-use std::{env, process::ExitCode};
+use std::process::ExitCode;
 
-use arguments::{HELP, Job};
-use common::program;
+use args::{Role, SoakArgs};
+use clap::Parser;
 
 fn main() -> ExitCode {
-    match Job::read(env::args_os().skip(1)) {
-        Ok(Job::Help) => program::help(HELP),
-        Ok(Job::Serve { port, redis }) => program::ended(serve::serve(port, &redis)),
-        Ok(Job::Soak(options)) => match needs::check() {
-            Ok(()) => program::ended(run::soak(&options)),
-            Err(lacking) => program::misused(&lacking),
-        },
-        Err(wrong) => program::misused(&wrong),
+    let args = SoakArgs::parse();
+    if let Some(Role::Serve { port, redis }) = &args.role {
+        return exit::ended(serve::serve(*port, redis));
+    }
+    match needs::check() {
+        Ok(()) => exit::ended(run::soak(&args)),
+        Err(lacking) => {
+            eprintln!("error: {lacking}");
+            ExitCode::from(2)
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    arguments::{End, Options},
+    args::{End, SoakArgs},
     faults::Deck,
     fleet::Fleet,
     heartbeat::Heartbeat,
@@ -33,8 +33,8 @@ const CALM: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 const CLOSED: Duration = Duration::from_secs(5);
 
 /// Breaks things for as long as asked, and tells whether every promise was kept.
-pub(crate) fn soak(options: &Options) -> Result<(), &'static str> {
-    let Options { end, seed } = options;
+pub(crate) fn soak(args: &SoakArgs) -> Result<(), &'static str> {
+    let (end, seed) = (args.end(), &args.seed);
     let rate = 1000 / PACE.as_millis();
     println!(
         "{PROCESSES} processes on one Redis, each asked {rate} times a second for {USERS} users; {LIMIT} requests in {WINDOW:?} per \
@@ -51,7 +51,7 @@ pub(crate) fn soak(options: &Options) -> Result<(), &'static str> {
     }
 
     let load = stage.load(*seed);
-    stage.break_things(options, &load);
+    stage.break_things(args, &load);
     let calm = Instant::now();
     let keys = stage.rig.keys();
     let records = load.stop(stage.runtime.handle());
@@ -132,11 +132,11 @@ impl Stage {
     }
 
     /// A calm, then fault after fault with a calm after each.
-    fn break_things(&mut self, options: &Options, load: &Load) {
-        let (mut random, mut deck) = (Random::seeded(options.seed), Deck::default());
+    fn break_things(&mut self, args: &SoakArgs, load: &Load) {
+        let (mut random, mut deck) = (Random::seeded(args.seed), Deck::default());
         let start = Instant::now();
         thread::sleep(CALM.0);
-        while self.is_to_go_on(options.end, start) {
+        while self.is_to_go_on(args.end(), start) {
             let fault = deck.draw(&mut random);
             let lasting = random.between(FAULT.0, FAULT.1);
             let began = Instant::now();
@@ -156,7 +156,7 @@ impl Stage {
                 mended,
                 over: Instant::now(),
             };
-            progress(start.elapsed(), options.end, &episode, load);
+            progress(start.elapsed(), args.end(), &episode, load);
             self.timeline.episodes.push(episode);
         }
     }

@@ -22,8 +22,16 @@ impl Process {
 
     /// A gateway to that service.
     pub fn gateway(to: &Self, options: &[&str]) -> Self {
-        let fixed = ["--listen", "127.0.0.1:0", "--upstream", &to.url, "--rules", RULES];
-        Self::start("gateway", &[&fixed, options].concat())
+        let fixed = [
+            "gateway",
+            "--listen",
+            "127.0.0.1:0",
+            "--upstream",
+            &to.url,
+            "--rules",
+            RULES,
+        ];
+        Self::start("tollgate", &[&fixed, options].concat())
     }
 
     /// It says where it listens.

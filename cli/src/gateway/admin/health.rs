@@ -6,14 +6,11 @@ use serde_json::json;
 use super::{answer::Shown, state::Admin};
 
 pub(super) async fn show(State(admin): State<Admin>) -> impl IntoResponse {
-    let health = admin.counting.health();
-    let store = health
-        .as_ref()
-        .map_or_else(|| "memory is up".to_owned(), ToString::to_string);
-    let (status, word) = match (*admin.ending.borrow(), health.is_none_or(|health| health.is_up())) {
+    let store = admin.counting.health().await;
+    let (status, word) = match (*admin.ending.borrow(), store.is_up) {
         (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "ending"),
         (false, true) => (StatusCode::OK, "ok"),
         (false, false) => (StatusCode::OK, "store_failing"),
     };
-    (status, Shown(json!({ "status": word, "store": store })))
+    (status, Shown(json!({ "status": word, "store": store.description })))
 }

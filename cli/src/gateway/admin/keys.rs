@@ -5,13 +5,13 @@ use axum::{
     http::StatusCode,
 };
 use serde::Deserialize;
-use serde_json::json;
-use tollgate::{Charge, Decision, Key, Limit, Operation};
+use tollgate::{Charge, Decision, Key, Operation};
 
 use super::{
     answer::{Refusal, Shown},
     state::Admin,
 };
+use crate::common::key_state::{KeyState, find_limit};
 
 /// Whose limit: the limit's name, and the identity as stored keys have it.
 type Whose = Path<(String, String)>;
@@ -32,7 +32,8 @@ pub(super) async fn show(
 ) -> Result<Shown, Refusal> {
     let charge = admin.charge(&limit, identity, &terms)?;
     let state = admin.look(charge).await?;
-    Ok(shown(&state, is_unused(&state)))
+    let is_unused = KeyState::of(&state).is_unused();
+    Ok(shown(&state, is_unused))
 }
 
 pub(super) async fn forgive(
@@ -41,7 +42,7 @@ pub(super) async fn forgive(
     Query(terms): Query<Terms>,
 ) -> Result<Shown, Refusal> {
     let charge = admin.charge(&limit, identity.clone(), &terms)?;
-    let was_unused = is_unused(&admin.look(charge.clone()).await?);
+    let was_unused = KeyState::of(&admin.look(charge.clone()).await?).is_unused();
     let state = admin.apply(Operation::Reset(charge.into())).await?;
     if !was_unused {
         let key = Key::verbatim(identity).digest();
@@ -51,24 +52,9 @@ pub(super) async fn forgive(
 }
 
 impl Admin {
-    fn charge(&self, name: &str, identity: String, terms: &Terms) -> Result<Charge, Refusal> {
-        Ok(Charge::new(self.limit(name, terms)?, Key::verbatim(identity)))
-    }
-
-    fn limit(&self, name: &str, Terms { plan }: &Terms) -> Result<Limit, Refusal> {
-        let limits = self.rules.limits();
-        if !limits.iter().any(|limit| limit.name() == name) {
-            let names: Vec<_> = limits.iter().map(Limit::name).collect();
-            let names = names.join(", ");
-            return Err(Refusal::not_found(format!(
-                "there is no limit {name:?}: there are {names}"
-            )));
-        }
-        let limit = self.rules.limit(name, plan.as_deref());
-        limit.ok_or_else(|| {
-            let plan = plan.as_deref().unwrap_or_default();
-            Refusal::not_found(format!("the limit {name:?} has no plan {plan:?}"))
-        })
+    fn charge(&self, name: &str, identity: String, Terms { plan }: &Terms) -> Result<Charge, Refusal> {
+        let limit = find_limit(&self.rules, name, plan.as_deref()).map_err(Refusal::not_found)?;
+        Ok(Charge::new(limit, Key::verbatim(identity)))
     }
 
     /// It costs nothing, and changes nothing.
@@ -82,22 +68,9 @@ impl Admin {
     }
 }
 
-fn is_unused(state: &Decision) -> bool {
-    state.tiers()[0].verdict().reset_after().is_zero()
-}
-
 fn shown(state: &Decision, was_unused: bool) -> Shown {
-    let tier = &state.tiers()[0];
-    let (limit, verdict) = (tier.limit(), tier.verdict());
-    let mut shown = json!({
-        "limit": limit.name(),
-        "identity": tier.key().as_str(),
-        "algorithm": limit.rule().name(),
-        "quota": limit.rule().quota().to_string(),
-        "remaining": verdict.remaining(),
-        "full_in_us": u64::try_from(verdict.reset_after().as_micros()).unwrap_or(u64::MAX),
-        "by_fallback": state.is_by_fallback(),
-    });
+    let mut shown = KeyState::of(state).to_json();
+    shown["by_fallback"] = state.is_by_fallback().into();
     if was_unused {
         shown["hint"] = HINT.into();
     }

@@ -3,7 +3,7 @@
 use tokio::sync::watch;
 use tollgate::RuleSet;
 
-use crate::{counting::Counting, measures::Measures};
+use crate::gateway::{counting::Counting, measures::Measures};
 
 #[derive(Clone)]
 pub(crate) struct Admin {

@@ -18,7 +18,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 
 use super::leaving::Leaving;
-use crate::{
+use crate::gateway::{
     bounds::{MOST_OF_A_HEAD, PULSE, Timeouts},
     guest::{Room, Unread},
     measures::Measures,

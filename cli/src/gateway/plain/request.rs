@@ -7,7 +7,7 @@ use http::{
 };
 
 use super::path;
-use crate::{answer::Failing, forwarding};
+use crate::gateway::{answer::Failing, forwarding};
 
 /// The request with a plain path and one host, or what is wrong with it.
 pub(crate) fn tidy<B>(mut request: Request<B>) -> Result<Request<B>, Failing> {

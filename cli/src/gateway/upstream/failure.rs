@@ -4,7 +4,7 @@ use std::{error::Error, fmt, io, iter};
 
 use hyper_util::client::legacy;
 
-use crate::answer::Failing;
+use crate::gateway::answer::Failing;
 
 /// Whose fault it is that there is no answer.
 pub(super) fn reason(error: &legacy::Error) -> Failing {

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
-use crate::bounds::PULSE;
+use crate::gateway::bounds::PULSE;
 
 #[derive(Clone)]
 pub(crate) struct Connector {

@@ -23,14 +23,16 @@ use super::{
     upload::{Party, Upload, Wait},
 };
 use crate::{
-    answer::{Answer, Failing, Passed},
-    bounds::{MOST_OF_A_HEAD, Timeouts},
     common::unique::unique,
-    forwarding,
-    guest::Unread,
-    measures::Measures,
-    sanitize::sanitize_forwarded,
-    seldom::Seldom,
+    gateway::{
+        answer::{Answer, Failing, Passed},
+        bounds::{MOST_OF_A_HEAD, Timeouts},
+        forwarding,
+        guest::Unread,
+        measures::Measures,
+        sanitize::sanitize_forwarded,
+        seldom::Seldom,
+    },
 };
 
 /// Shorter than what services are known to keep a connection for that is not used: who reuses one just as it is closed does not

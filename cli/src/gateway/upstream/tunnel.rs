@@ -16,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{forwarding::lists, guest::Room};
+use crate::gateway::{forwarding::lists, guest::Room};
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 

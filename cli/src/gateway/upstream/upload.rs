@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::{bounds::Timeouts, guest::Unread};
+use crate::gateway::{bounds::Timeouts, guest::Unread};
 
 /// A body that tells whom it waits for, and ends when nobody waits for it any more.
 pub(crate) struct Upload {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use tollgate::{Micros, Rule, Verdict};
 
-use crate::scene::Settings;
+use crate::playground::scene::Settings;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

@@ -16,7 +16,7 @@ use super::{
     shown::{About, Counts, Said, Sent, Shown},
     words,
 };
-use crate::scene::Settings;
+use crate::playground::scene::Settings;
 
 type Answer = Response<String>;
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;

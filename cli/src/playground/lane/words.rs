@@ -3,7 +3,7 @@
 use http::Response;
 use tollgate::{Decision, Micros, Rule};
 
-use crate::scene::Settings;
+use crate::playground::scene::Settings;
 
 /// A lane's title, and the idea of its algorithm.
 pub(super) fn about(rule: &Rule) -> (&'static str, &'static str) {

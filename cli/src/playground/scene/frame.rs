@@ -4,7 +4,7 @@ use serde::Serialize;
 use tollgate::Micros;
 
 use super::settings::Settings;
-use crate::lane::{About, Sent, Shown};
+use crate::playground::lane::{About, Sent, Shown};
 
 /// What does not change while a scene is played. Times are in microseconds, here and in frames.
 #[derive(Debug, Serialize)]

@@ -17,7 +17,7 @@ use super::{
     settings::Settings,
     traffic::Traffic,
 };
-use crate::lane::{Lane, Sent};
+use crate::playground::lane::{Lane, Sent};
 
 /// Thirty frames a second are as good as more, to the eye.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(33);

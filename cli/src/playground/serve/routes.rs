@@ -19,7 +19,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use super::{page, scenes::Scenes};
-use crate::scene::{Settings, Wrong};
+use crate::playground::scene::{Settings, Wrong};
 
 pub(crate) fn router(scenes: Scenes) -> Router {
     Router::new()

@@ -7,11 +7,11 @@ use std::{
 };
 
 use tokio::sync::{mpsc, watch};
-use tollgate::{ManualClock, MemoryStore, RedisStore, Store};
+use tollgate::{ManualClock, MemoryStore, Store};
 
 use crate::{
-    common::{place::Place, unique::unique},
-    scene::{Command, Frame, Opening, Scene, Settings},
+    common::{store::Place, unique::unique},
+    playground::scene::{Command, Frame, Opening, Scene, Settings},
 };
 
 /// A room full of people, and no more than a machine can draw for.
@@ -48,10 +48,10 @@ impl Scenes {
                 let store = MemoryStore::builder().clock(clock.clone()).build();
                 self.play_on(&store, "memory", clock, id, settings)
             }
-            Place::Redis(url) => {
-                let store = RedisStore::builder()
-                    .url(url)
-                    .prefix(format!("playground:{id}"))
+            Place::Redis(redis) => {
+                let store = redis
+                    .builder()
+                    .prefix(redis.prefix_of_its_own(&format!("playground:{id}")))
                     .pool_size(1)
                     .deadline(DEADLINE);
                 let store = store.clock(clock.clone()).build().map_err(|error| error.to_string())?;

@@ -8,7 +8,7 @@ use http::{
 };
 
 use super::line::Line;
-use crate::peer;
+use crate::simulate::peer;
 
 /// One request that is written over and over: a million of them would be made and thrown away.
 pub(super) struct Replay<'a> {

@@ -6,7 +6,10 @@ use http::HeaderName;
 use tollgate::RuleSet;
 
 use super::{line::Line, replay::Replay};
-use crate::{failure::Failure, input::Input, ledger::Ledger, progress::Progress, report::Report};
+use crate::{
+    common::failure::Failure,
+    simulate::{input::Input, ledger::Ledger, progress::Progress, report::Report},
+};
 
 pub(crate) fn report(
     rules: &RuleSet,

@@ -2,7 +2,7 @@
 
 use tollgate::{END_OF_TIME, Micros};
 
-use crate::calendar::days;
+use crate::simulate::calendar::days;
 
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",

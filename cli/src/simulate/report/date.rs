@@ -2,7 +2,7 @@
 
 use tollgate::Micros;
 
-use crate::calendar::date;
+use crate::simulate::calendar::date;
 
 /// `2000-10-10 20:55:36`, in UTC.
 pub(super) fn second(at: Micros) -> String {

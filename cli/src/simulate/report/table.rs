@@ -1,7 +1,7 @@
 //! Rows of counts, each after what it is about.
 
 use super::count::Count;
-use crate::{common::grouped::grouped, numbers::share};
+use crate::{common::grouped::grouped, simulate::numbers::share};
 
 /// What a row is about is cut off where the numbers begin.
 const WIDTH: usize = 46;

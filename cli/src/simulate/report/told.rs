@@ -9,9 +9,8 @@ use super::{
     table::{ADMITTED, REFUSED, REQUESTS, table},
 };
 use crate::{
-    common::grouped::grouped,
-    failure::Failure,
-    numbers::{lines, share},
+    common::{failure::Failure, grouped::grouped},
+    simulate::numbers::{lines, share},
 };
 
 /// How many keys and minutes are worth telling of.

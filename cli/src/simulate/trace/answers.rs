@@ -8,7 +8,10 @@ use super::{
     answer::{Answer, Unanswered},
     line::Recorded,
 };
-use crate::{failure::Failure, input::Input, ledger::Ledger, progress::Progress};
+use crate::{
+    common::failure::Failure,
+    simulate::{input::Input, ledger::Ledger, progress::Progress},
+};
 
 pub(crate) fn answer(
     rules: &RuleSet,

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use serde_json::{Map, Value};
 use tollgate::{Cost, END_OF_TIME, Micros};
 
-use crate::peer;
+use crate::simulate::peer;
 
 const FIELDS: [&str; 6] = ["at_us", "method", "path", "headers", "ip", "cost"];
 

@@ -145,12 +145,10 @@ impl ClientIp {
             }
         })
     }
-}
 
-impl<B> KeyExtractor<Request<B>> for ClientIp {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        let (Whose::Client(address) | Whose::Proxy(address)) = self.address(request)?;
-        Ok(Some(match address {
+    /// The key of the client at this address.
+    pub(crate) fn key(&self, address: IpAddr) -> Key {
+        match address {
             IpAddr::V4(address) => Key::ipv4(address),
             IpAddr::V6(address) if self.ipv6_prefix == 128 => Key::verbatim(format!("ip:[{address}]")),
             IpAddr::V6(address) => {
@@ -158,6 +156,13 @@ impl<B> KeyExtractor<Request<B>> for ClientIp {
                 let network = Ipv6Addr::from_bits(address.to_bits() & kept);
                 Key::verbatim(format!("ip:[{network}]/{}", self.ipv6_prefix))
             }
-        }))
+        }
+    }
+}
+
+impl<B> KeyExtractor<Request<B>> for ClientIp {
+    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+        let (Whose::Client(address) | Whose::Proxy(address)) = self.address(request)?;
+        Ok(Some(self.key(address)))
     }
 }

@@ -1,0 +1,126 @@
+//! The command line as a whole. The arguments of each subcommand are beside its code.
+
+use std::env;
+
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, builder::styling, error::ErrorKind};
+use tracing::level_filters::LevelFilter;
+
+use crate::{check, common::log, gateway, generate, keys, playground, simulate};
+
+const STYLES: styling::Styles = styling::Styles::styled()
+    .header(styling::AnsiColor::Green.on_default().bold())
+    .usage(styling::AnsiColor::Green.on_default().bold())
+    .literal(styling::AnsiColor::Cyan.on_default().bold())
+    .placeholder(styling::AnsiColor::Cyan.on_default());
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it is done, or was ended with Ctrl-C where it runs until then
+  1  it failed, or check found something wrong: standard error says what, and what to do
+  2  it was called the wrong way
+  130, 143, 129  simulate was ended by Ctrl-C, SIGTERM or SIGHUP before it was done
+
+NO_COLOR turns colours off, and CLICOLOR_FORCE on. Results go to standard output, everything else to standard error.";
+
+/// Exact rate limits in front of any service, and the tools to look after them.
+#[derive(Parser)]
+#[command(name = "tollgate", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 120)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Gateway(Box<gateway::GatewayArgs>),
+    Simulate(simulate::SimulateArgs),
+    Playground(playground::PlaygroundArgs),
+    Check(check::CheckArgs),
+    /// Show how one key of a limit stands, without charging it
+    Peek(keys::KeyArgs),
+    /// Give one key of a limit all of its quota back
+    Reset(keys::KeyArgs),
+    Completions(generate::CompletionsArgs),
+    Man(generate::ManArgs),
+}
+
+impl Command {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Gateway(_) => "gateway",
+            Self::Simulate(_) => "simulate",
+            Self::Playground(_) => "playground",
+            Self::Check(_) => "check",
+            Self::Peek(_) => "peek",
+            Self::Reset(_) => "reset",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+        }
+    }
+}
+
+/// How much a subcommand prints besides its result.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct OutputArgs {
+    /// Print results and errors only: no banner, no progress, no summary
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Log what happens inside, at debug level, to standard error
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Output")]
+    pub(crate) verbose: bool,
+    /// When to use colours
+    // Read by `Cli::read`, before clap has parsed anything.
+    #[arg(long = "color", global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto, help_heading = "Output")]
+    _color: ColorChoice,
+}
+
+impl Cli {
+    /// Parses the command line, or exits with help or an error.
+    pub(crate) fn read() -> Self {
+        // Clap prints help and errors before it has parsed `--color`.
+        let choice = color_choice(env::args());
+        match choice {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+        let matches = Self::command().color(choice).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+fn color_choice(mut arguments: impl Iterator<Item = String>) -> ColorChoice {
+    while let Some(argument) = arguments.next() {
+        let value = match argument.split_once('=') {
+            Some(("--color", value)) => Some(value.to_owned()),
+            None if argument == "--color" => arguments.next(),
+            _ => continue,
+        };
+        return value.and_then(|value| value.parse().ok()).unwrap_or_default();
+    }
+    ColorChoice::Auto
+}
+
+impl OutputArgs {
+    /// Begins to log, at `level` unless more or less was asked for.
+    pub(crate) fn start_log(self, level: LevelFilter) {
+        log::start(match (self.quiet, self.verbose) {
+            (true, _) => LevelFilter::ERROR.min(level),
+            (_, true) => LevelFilter::DEBUG,
+            _ => level,
+        });
+    }
+}
+
+/// An error in a subcommand's arguments that clap cannot see by itself, in clap's format.
+pub(crate) fn usage_error(subcommand: &str, message: String) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    match cli.find_subcommand_mut(subcommand) {
+        Some(subcommand) => subcommand.error(ErrorKind::ValueValidation, message),
+        None => cli.error(ErrorKind::ValueValidation, message),
+    }
+}

@@ -1,0 +1,57 @@
+//! `tollgate check`: whether a rules file is right, and whether a Redis is fit for limits.
+
+mod args;
+mod store;
+
+use std::{fmt::Write, path::Path};
+
+use tollgate::RuleSet;
+use tracing::level_filters::LevelFilter;
+
+pub(crate) use self::args::CheckArgs;
+use crate::{
+    args::OutputArgs,
+    common::{failure::Failure, output, rules, runtime, store::Redis},
+};
+
+/// Everything is checked, whatever is wrong with the first.
+pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
+    output.start_log(LevelFilter::OFF);
+    let redis = args.store.as_ref().map(|url| Redis::new(url, args.prefix.as_deref()));
+    let redis = redis.transpose()?;
+    let mut outcome = Ok(());
+    for file in &args.files {
+        match rules::read(file) {
+            Ok(rules) if !output.quiet => output::print(&summary(file, &rules))?,
+            Ok(_) => {}
+            Err(failure) => outcome = failed(failure),
+        }
+    }
+    if let Some(redis) = redis {
+        match runtime::of_this_thread()?.block_on(store::check(&redis)) {
+            Ok(found) if !output.quiet => output::print(&format!("{found}\n"))?,
+            Ok(_) => {}
+            Err(reason) => outcome = failed(reason.into()),
+        }
+    }
+    outcome
+}
+
+fn failed(failure: Failure) -> Result<(), Failure> {
+    if let Failure::Because(reason) = &failure {
+        output::error(reason);
+    }
+    Err(Failure::Reported)
+}
+
+fn summary(file: &Path, rules: &RuleSet) -> String {
+    let limits = rules.limits();
+    let plural = if limits.len() == 1 { "" } else { "s" };
+    let mut text = format!("{}: nothing is wrong: {} limit{plural}\n", file.display(), limits.len());
+    let width = limits.iter().map(|limit| limit.name().len()).max().unwrap_or_default();
+    for limit in limits {
+        let (name, rule) = (limit.name(), limit.rule());
+        writeln!(text, "  {name:width$}  {}, {}", rule.quota(), rule.name()).expect("a string takes any text");
+    }
+    text
+}

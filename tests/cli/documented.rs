@@ -1,0 +1,209 @@
+//! The runs in docs/cli.md and docs/simulate.md: each is repeated, and prints what the page says.
+//!
+//! A block ```` ```toml title="rules.toml" ```` is a file. In a block ```` ```console ````, lines that begin with `$ ` are
+//! commands, and those below what they print; `[..]` stands for anything in a line. A command that ends in ` &` goes on until
+//! the page ends.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use support::{
+    folder::Folder,
+    port::Port,
+    project::{program_path, root},
+    redis::RedisServer,
+};
+
+/// A page that is read from its top to its end, in a folder of its own, with a Redis of its own.
+struct Page {
+    folder: Folder,
+    /// What the page says, and what it is here.
+    ports: Vec<(&'static str, String)>,
+    running: Vec<Child>,
+    commands: usize,
+    _redis: RedisServer,
+    _free: [Port; 4],
+}
+
+impl Page {
+    fn new() -> Self {
+        let redis = RedisServer::start();
+        let free = [Port::free(), Port::free(), Port::free(), Port::free()];
+        let numbers = free.iter().map(|port| port.number().to_string());
+        let mut ports: Vec<_> = ["8080", "8081", "9090", "4000"].into_iter().zip(numbers).collect();
+        let port = redis.url().rsplit(':').next().unwrap().to_owned();
+        ports.push(("6379", port));
+        Self {
+            folder: Folder::new("documented"),
+            ports,
+            running: Vec::new(),
+            commands: 0,
+            _redis: redis,
+            _free: free,
+        }
+    }
+
+    fn here(&self, text: &str) -> String {
+        let replace = |text: String, (said, is): &(&str, String)| {
+            let text = text.replace(&format!(":{said}"), &format!(":{is}"));
+            text.replace(&format!(" {said} "), &format!(" {is} "))
+        };
+        self.ports.iter().fold(text.to_owned(), replace)
+    }
+
+    fn run(&mut self, command: &str, printed: &[String]) {
+        self.commands += 1;
+        let (waits, command) = match command.strip_suffix(" &") {
+            Some(command) => (false, command),
+            None => (true, command),
+        };
+        let tools = program_path("tollgate");
+        let path = format!("{}:{}", tools.parent().unwrap().display(), env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        shell
+            .args([
+                "-c",
+                &format!("exec 2>&1; {}{command}", if waits { "" } else { "exec " }),
+            ])
+            .current_dir(self.folder.path())
+            .env("PATH", path)
+            .env_remove("http_proxy")
+            .stdout(Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let lines = output.lines().map(Result::unwrap);
+        let lines: Vec<String> = match waits {
+            true => lines.collect(),
+            false => lines.take(printed.len()).collect(),
+        };
+        match waits {
+            true => drop(child.wait().unwrap()),
+            false => self.running.push(child),
+        }
+        let all = lines.join("\n");
+        assert_eq!(lines.len(), printed.len(), "$ {command}\n{all}");
+        for (line, said) in lines.iter().zip(printed) {
+            assert!(
+                matches(line, said),
+                "$ {command}\n{line}\nwhere the page says\n{said}\nof\n{all}"
+            );
+        }
+    }
+
+    fn read(mut self, text: &str) -> usize {
+        let text = self.here(text);
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let Some(fence) = line.strip_prefix("```") else {
+                continue;
+            };
+            let block: Vec<String> = lines
+                .by_ref()
+                .take_while(|line| *line != "```")
+                .map(str::to_owned)
+                .collect();
+            if let Some((_, title)) = fence.split_once(" title=") {
+                fs::write(self.folder.file(title.trim_matches('"')), block.join("\n") + "\n").unwrap();
+            } else if fence == "console" {
+                let mut rest = &block[..];
+                while let [command, after @ ..] = rest {
+                    let command = command.strip_prefix("$ ").expect("a command");
+                    let end = after
+                        .iter()
+                        .position(|line| line.starts_with("$ "))
+                        .unwrap_or(after.len());
+                    // A blank line before the next command is for readers.
+                    let mut printed = &after[..end];
+                    while let [before @ .., last] = printed
+                        && last.is_empty()
+                    {
+                        printed = before;
+                    }
+                    self.run(command, printed);
+                    rest = &after[end..];
+                }
+            }
+        }
+        self.commands
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        for child in &mut self.running {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+/// Whether a line is what the page says, in which `[..]` is anything.
+fn matches(line: &str, said: &str) -> bool {
+    let mut pieces = said.split("[..]");
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    let mut is_last_open = false;
+    for piece in pieces {
+        let Some(at) = (if piece.is_empty() {
+            Some(rest.len())
+        } else {
+            rest.find(piece)
+        }) else {
+            return false;
+        };
+        rest = &rest[at + piece.len()..];
+        is_last_open = piece.is_empty();
+    }
+    rest.is_empty() || is_last_open
+}
+
+#[test]
+fn the_runs_of_the_tool() {
+    let text = fs::read_to_string(root().join("docs/cli.md")).unwrap();
+    assert_eq!(
+        Page::new().read(&text),
+        text.lines().filter(|line| line.starts_with("$ ")).count()
+    );
+    for subcommand in [
+        "gateway",
+        "simulate",
+        "playground",
+        "check",
+        "peek",
+        "reset",
+        "completions",
+        "man",
+    ] {
+        let run = format!("\n$ tollgate {subcommand}");
+        assert!(text.contains(&run), "docs/cli.md has no run of {subcommand}");
+    }
+}
+
+#[test]
+fn the_runs_of_simulate() {
+    let text = fs::read_to_string(root().join("docs/simulate.md")).unwrap();
+    assert_eq!(
+        Page::new().read(&text),
+        text.lines().filter(|line| line.starts_with("$ ")).count()
+    );
+}
+
+#[test]
+fn what_is_matched() {
+    for (line, said, is) in [
+        ("a b", "a b", true),
+        ("a b", "a [..]", true),
+        ("a b c", "a [..] c", true),
+        ("a b d", "a [..] c", false),
+        ("a", "b", false),
+        ("ab", "a", false),
+        ("", "[..]", true),
+    ] {
+        assert_eq!(matches(line, said), is, "{line}: {said}");
+    }
+}

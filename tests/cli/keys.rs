@@ -1,0 +1,292 @@
+//! `tollgate peek` and `tollgate reset`: how one key stands, by every way in which people have a key.
+
+use axum::http::Request;
+use serde_json::{Value, json};
+use support::redis::RedisServer;
+use tollgate::{Operation, RedisStore, RuleSet, Store};
+
+use super::{RULES, Run, folder_with};
+
+/// A Redis in which a request has been counted by each of the rules.
+async fn counted() -> (RedisServer, support::folder::Folder) {
+    let redis = RedisServer::start();
+    let store = RedisStore::builder()
+        .url(&redis.url())
+        .deadline(support::redis::DEADLINE)
+        .build()
+        .unwrap();
+    let rules = RuleSet::parse(RULES).unwrap();
+    let mut request = Request::builder()
+        .method("GET")
+        .uri("/?tenant=acme")
+        .header("x-user-id", "alice")
+        .header("x-api-key", "k1")
+        .header("cookie", "session=a b:c")
+        .body(())
+        .unwrap();
+    let peer: std::net::SocketAddr = "[2001:db8::7]:80".parse().unwrap();
+    request.extensions_mut().insert(peer);
+    for _ in 0..3 {
+        let charges = rules.charges(&request).unwrap();
+        assert!(store.apply(Operation::Acquire(charges)).await.unwrap().admits());
+    }
+    (redis, folder_with(RULES))
+}
+
+/// As `printf k1 | sha256sum | cut -c1-32` says.
+const K1: &str = "apikey:6ab9f1eb8f7d3388f4f9d586f66e99fd";
+
+const ALICE: &str = "rate_limit:fixed_window:user:315360000000000:x-user-id:alice";
+
+/// The limit, how its key may be written, and the key.
+const KEYS: [(&str, &[&str], &str); 15] = [
+    ("all", &[], "global"),
+    ("all", &["global"], "global"),
+    ("user", &["header:x-user-id=alice"], "x-user-id:alice"),
+    ("user", &["x-user-id=alice"], "x-user-id:alice"),
+    ("user", &["X-User-Id=alice"], "x-user-id:alice"),
+    ("user", &["header=alice"], "x-user-id:alice"),
+    ("user", &["x-user-id:alice"], "x-user-id:alice"),
+    ("user", &[ALICE], "x-user-id:alice"),
+    // As `printf %s x-user-id:alice | sha256sum | cut -c1-16` says.
+    ("user", &["14fcf822b106b68a"], "x-user-id:alice"),
+    ("partner", &["apikey=k1"], K1),
+    ("partner", &["apikey:x-api-key=k1"], K1),
+    ("partner", &["x-api-key=k1"], K1),
+    (
+        "tenant",
+        &["tenant=acme", "session=a b:c", "method=GET"],
+        "query/tenant:acme:cookie/session:#",
+    ),
+    (
+        "tenant",
+        &["method=GET", "cookie=a b:c", "query=acme"],
+        "query/tenant:acme:cookie/session:#",
+    ),
+    (
+        "tenant",
+        &["query:tenant=acme", "cookie:session=a b:c", "method=GET"],
+        "query/tenant:acme:cookie/session:#",
+    ),
+];
+
+fn arguments<'a>(
+    subcommand: &'a str,
+    store: &'a str,
+    limit: &'a str,
+    keys: &[&'a str],
+    more: &[&'a str],
+) -> Vec<&'a str> {
+    let mut arguments = vec![subcommand, "--rules", "rules.toml", "--store", store, "--limit", limit];
+    keys.iter().for_each(|key| arguments.extend(["--key", key]));
+    arguments.extend(more);
+    arguments
+}
+
+#[tokio::test]
+async fn a_key_is_found_however_it_is_written() {
+    let (redis, folder) = counted().await;
+    let store = redis.url();
+    for (limit, keys, key) in KEYS {
+        let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, keys, &["--json"]));
+        let told: Value = serde_json::from_str(&run.done()).unwrap();
+        let used = if limit == "all" { 997 } else { 7 };
+        assert_eq!(told["remaining"], used, "{keys:?}: {told}");
+        assert_eq!(told["is_unused"], false, "{keys:?}: {told}");
+        let identity = told["identity"].as_str().unwrap();
+        // What is not plain text in a key is its digest.
+        assert!(identity.starts_with(key), "{keys:?}: {told}");
+        let redis_key = told["redis_key"].as_str().unwrap();
+        assert!(
+            redis_key.starts_with("rate_limit:fixed_window:") && redis_key.ends_with(identity),
+            "{told}"
+        );
+        // By the digest that logs have, and by the key that Redis has.
+        for also in [told["digest"].as_str().unwrap(), redis_key] {
+            let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, &[also], &["--json"]));
+            assert_eq!(
+                serde_json::from_str::<Value>(&run.done()).unwrap()["identity"],
+                identity,
+                "{also}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_has_used_nothing() {
+    let (redis, folder) = counted().await;
+    let store = redis.url();
+    for (limit, keys, identity) in [
+        ("user", &["ip=2001:db8::7"][..], "ip:[2001:db8::]/64"),
+        ("user", &["ip=192.0.2.1"], "ip:192.0.2.1"),
+        ("user", &["x-user-id=bob"], "x-user-id:bob"),
+        ("partner", &[], "~none"),
+        ("tenant", &["method=DELETE"], "~none:~none:method:DELETE"),
+        ("tenant", &["method=BREW"], "~none:~none:method:other"),
+    ] {
+        let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, keys, &["--json"]));
+        let told: Value = serde_json::from_str(&run.done()).unwrap();
+        assert_eq!(
+            (&told["identity"], &told["is_unused"]),
+            (&json!(identity), &json!(true)),
+            "{told}"
+        );
+        assert_eq!(
+            (&told["remaining"], &told["full_in_us"]),
+            (&json!(10), &json!(0)),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_look_is_printed_and_changes_nothing() {
+    let (redis, folder) = counted().await;
+    let store = redis.url();
+    let look = || {
+        Run::in_a_pipe(
+            folder.path(),
+            &arguments("peek", &store, "user", &["x-user-id=alice"], &[]),
+        )
+        .done()
+    };
+    let first = look();
+    let lines: Vec<_> = first.lines().collect();
+    assert_eq!(
+        lines[..5],
+        [
+            "limit      user: 10 per 315360000s, fixed_window",
+            "key        x-user-id:alice",
+            "in logs    14fcf822b106b68a",
+            &format!("in Redis   {ALICE}"),
+            "remaining  7 of 10",
+        ]
+    );
+    assert!(lines[5].starts_with("full in    "), "{first}");
+    assert_eq!(look().lines().nth(4), Some("remaining  7 of 10"));
+    let plan = arguments("peek", &store, "user", &["x-user-id=alice"], &["--plan", "pro"]);
+    let plan = Run::in_a_pipe(folder.path(), &plan).done();
+    assert!(plan.contains("remaining  97 of 100\n"), "{plan}");
+}
+
+#[tokio::test]
+async fn a_key_has_its_quota_back() {
+    let (redis, folder) = counted().await;
+    let store = redis.url();
+    let reset = |key: &str, more: &[&str]| {
+        Run::in_a_pipe(folder.path(), &arguments("reset", &store, "user", &[key], more)).done()
+    };
+    let printed = reset("14fcf822b106b68a", &[]);
+    assert!(printed.ends_with("remaining  10 of 10, 7 before\n"), "{printed}");
+    let printed = reset("x-user-id=alice", &[]);
+    assert!(
+        printed.ends_with("remaining  10 of 10, nothing was used by this key\n"),
+        "{printed}"
+    );
+    let told: Value = serde_json::from_str(&reset("x-user-id=alice", &["--json"])).unwrap();
+    assert_eq!(
+        told,
+        json!({
+            "limit": "user",
+            "identity": "x-user-id:alice",
+            "algorithm": "fixed_window",
+            "quota": "10 per 315360000s",
+            "remaining": 10,
+            "full_in_us": 0,
+            "digest": "14fcf822b106b68a",
+            "redis_key": ALICE,
+            "was_unused": true,
+            "remaining_before": 10,
+        })
+    );
+    // The others have what they had.
+    let all = Run::in_a_pipe(folder.path(), &arguments("peek", &store, "all", &[], &[])).done();
+    assert!(all.contains("remaining  997 of 1000\n"), "{all}");
+}
+
+#[tokio::test]
+async fn a_key_of_another_prefix_is_another() {
+    let (redis, folder) = counted().await;
+    let store = redis.url();
+    let peek = arguments(
+        "peek",
+        &store,
+        "user",
+        &["x-user-id=alice"],
+        &["--prefix", "other", "--json"],
+    );
+    let told: Value = serde_json::from_str(&Run::in_a_pipe(folder.path(), &peek).done()).unwrap();
+    assert_eq!(told["redis_key"], ALICE.replace("rate_limit:", "other:"));
+    assert_eq!(told["is_unused"], true);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told() {
+    let (mut redis, folder) = counted().await;
+    let store = redis.url();
+    for (limit, keys, more, line) in [
+        (
+            "usr",
+            &["x-user-id=alice"][..],
+            &[][..],
+            "there is no limit \"usr\": there are all, user, partner, tenant",
+        ),
+        (
+            "user",
+            &["x-user-id=alice"],
+            &["--plan", "gold"],
+            "the limit \"user\" has no plan \"gold\"",
+        ),
+        (
+            "user",
+            &["tenant=acme"],
+            &[],
+            "--key = tenant: it must be header:x-user-id=VALUE, or ip=ADDRESS for who has none",
+        ),
+        (
+            "user",
+            &[],
+            &[],
+            "--key = nothing: it must be header:x-user-id=VALUE, or ip=ADDRESS for who has none",
+        ),
+        (
+            "user",
+            &["x-user-id="],
+            &[],
+            "--key = header:x-user-id=: it must have a value",
+        ),
+        (
+            "user",
+            &["ip=here"],
+            &[],
+            "--ip = \"here\": it must be an address, like 192.0.2.1 or 2001:db8::1",
+        ),
+        (
+            "partner",
+            &["alice"],
+            &[],
+            "--key alice: it must be NAME=VALUE, a digest, or a key as Redis has it, like ip:192.0.2.1",
+        ),
+        (
+            "all",
+            &["user=alice"],
+            &[],
+            "--key = user: it must be left out: everybody has the same",
+        ),
+        (
+            "user",
+            &["0123456789abcdef"],
+            &[],
+            "no key of the limit \"user\" has the digest 0123456789abcdef: nothing is used by it any more, or it is a key of another limit",
+        ),
+    ] {
+        let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, keys, more));
+        assert_eq!(run.failed(), line);
+    }
+    redis.kill();
+    for keys in [&["x-user-id=alice"][..], &["14fcf822b106b68a"]] {
+        let line = Run::in_a_pipe(folder.path(), &arguments("reset", &store, "user", keys, &[])).failed();
+        assert!(line.contains("Redis at 127.0.0.1:"), "{line}");
+    }
+}

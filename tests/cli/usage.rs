@@ -1,0 +1,175 @@
+//! How the tool is called, and what it says to whoever calls it the wrong way.
+
+use support::port::Port;
+
+use super::{RULES, Run, folder_with};
+
+const SUBCOMMANDS: [&str; 8] = [
+    "gateway",
+    "simulate",
+    "playground",
+    "check",
+    "peek",
+    "reset",
+    "completions",
+    "man",
+];
+
+#[test]
+fn help_lists_the_subcommands_and_the_exit_codes() {
+    let folder = folder_with(RULES);
+    let help = Run::in_a_pipe(folder.path(), &["--help"]).done();
+    for subcommand in SUBCOMMANDS {
+        assert!(
+            help.lines().any(|line| line.starts_with(&format!("  {subcommand} "))),
+            "{subcommand}: {help}"
+        );
+        let help = Run::in_a_pipe(folder.path(), &[subcommand, "--help"]).done();
+        let usage = format!("Usage: tollgate {subcommand} ");
+        assert!(help.lines().any(|line| line.starts_with(&usage)), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 130), "{help}");
+    }
+    for words in ["Exit codes:", "NO_COLOR", "--quiet", "--verbose", "--color"] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
+}
+
+#[test]
+fn who_says_nothing_gets_the_help() {
+    let folder = folder_with(RULES);
+    let run = Run::in_a_pipe(folder.path(), &[]);
+    assert_eq!((run.code, &*run.output), (Some(2), ""));
+    assert!(
+        run.errors.contains("Usage: tollgate [OPTIONS] <COMMAND>"),
+        "{}",
+        run.errors
+    );
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let folder = folder_with(RULES);
+    let version = concat!("tollgate ", env!("CARGO_PKG_VERSION"), "\n");
+    // The tests have no version of their own.
+    let printed = Run::in_a_pipe(folder.path(), &["--version"]).done();
+    assert_eq!(printed.split(' ').next(), version.split(' ').next());
+    assert!(printed.trim_end().split('.').count() == 3, "{printed}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = folder_with(RULES);
+    let store = "redis://127.0.0.1:1";
+    for (arguments, words) in [
+        (&["gatewy"][..], "unrecognized subcommand 'gatewy'"),
+        (&["check"], "the following required arguments were not provided:"),
+        (&["check", "--stoer", "x"], "unexpected argument '--stoer' found"),
+        (
+            &["check", "rules.toml", "--prefix", "x"],
+            "the following required arguments were not provided:",
+        ),
+        (
+            &["check", "rules.toml", "--quiet", "--verbose"],
+            "the argument '--quiet' cannot be used with '--verbose'",
+        ),
+        (
+            &["check", "rules.toml", "--color", "maybe"],
+            "invalid value 'maybe' for '--color <WHEN>'",
+        ),
+        (
+            &["peek", "--rules", "rules.toml", "--store", store],
+            "the following required arguments were not provided:",
+        ),
+        (&["completions", "cmd"], "invalid value 'cmd' for '<SHELL>'"),
+        (
+            &["man", "gatewy"],
+            "there is no subcommand \"gatewy\": there are gateway, simulate, playground, check, peek, reset, completions, man, help",
+        ),
+        (
+            &["playground", "--prefix", "mine"],
+            "--prefix is for keys in Redis: give --store redis://HOST:PORT too",
+        ),
+        (
+            &["gateway", "--store", store, "--prefix", "a b"],
+            "--store cannot be used: prefix = \"a b\": it must be 1 to 64 printable ASCII characters other than braces and blanks",
+        ),
+    ] {
+        Run::in_a_pipe(folder.path(), arguments).is_misused(words);
+    }
+    let run = Run::in_a_pipe(folder.path(), &["gatewy"]);
+    assert!(
+        run.errors.contains("a similar subcommand exists: 'gateway'"),
+        "{}",
+        run.errors
+    );
+}
+
+/// Whichever subcommand it is, and wherever the password stands.
+#[test]
+fn no_password_is_repeated() {
+    let folder = folder_with(RULES);
+    let nobody = Port::free();
+    let there = format!("redis://me:secret@127.0.0.1:{}", nobody.number());
+    let of_a_key = ["--rules", "rules.toml", "--limit", "all"];
+    for store in [
+        "redis://me:secret@:no-port",
+        "http://me:secret@127.0.0.1",
+        "me:secret@127.0.0.1",
+        &there,
+    ] {
+        for arguments in [
+            &["gateway", "--listen", "no-port", "--store", store][..],
+            &["gateway", "--log", "loud", "--store", store],
+            &["simulate", "--store", store],
+            &["playground", "--listen", "0", "--store", store],
+            &["check", "--store", store],
+            &[&["peek", "--store", store], &of_a_key[..]].concat(),
+            &[&["reset", "--store", store], &of_a_key[..]].concat(),
+        ] {
+            let run = Run::in_a_pipe(folder.path(), arguments);
+            assert!(matches!(run.code, Some(1 | 2)), "{arguments:?}: {run:?}");
+            assert!(run.errors.starts_with("error: "), "{arguments:?}: {run:?}");
+            assert!(!format!("{run:?}").contains("secret"), "{arguments:?}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named_in_one_line() {
+    let folder = folder_with(RULES);
+    let key = ["--store", "redis://127.0.0.1:1", "--limit", "all"];
+    for arguments in [
+        &["gateway", "--listen", "0", "--rules", "gone.toml"][..],
+        &["simulate", "--rules", "gone.toml", "--log", "rules.toml"],
+        &["simulate", "--rules", "rules.toml", "--log", "gone.toml"],
+        &["check", "gone.toml"],
+        &[&["peek", "--rules", "gone.toml"], &key[..]].concat(),
+        &[&["reset", "--rules", "gone.toml"], &key[..]].concat(),
+    ] {
+        let line = Run::in_a_pipe(folder.path(), arguments).failed();
+        assert!(line.starts_with("gone.toml: "), "{arguments:?}: {line}");
+    }
+}
+
+/// Subcommands that need a Redis say which one, and what to do.
+#[test]
+fn a_redis_that_is_not_there_is_named_in_one_line() {
+    let folder = folder_with(RULES);
+    let nobody = Port::free();
+    let store = format!("redis://127.0.0.1:{}", nobody.number());
+    let key = ["--rules", "rules.toml", "--limit", "all"];
+    for arguments in [
+        &["simulate", "--quiet", "--store", &store][..],
+        &["playground", "--listen", "0", "--store", &store],
+        &["check", "--store", &store],
+        &[&["peek", "--store", &store], &key[..]].concat(),
+        &[&["reset", "--store", &store], &key[..]].concat(),
+        &[&["peek", "--key", "0123456789abcdef", "--store", &store], &key[..]].concat(),
+    ] {
+        let line = Run::in_a_pipe(folder.path(), arguments).failed();
+        assert!(
+            line.contains(&format!("Redis at 127.0.0.1:{}", nobody.number())),
+            "{arguments:?}: {line}"
+        );
+    }
+}

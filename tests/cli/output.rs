@@ -169,3 +169,32 @@ fn ctrl_c_leaves_nothing_behind() {
     assert_eq!(script.wait().unwrap().code(), Some(130));
     assert_eq!(ask::<usize>(&mut redis.client(), "DBSIZE"), 0);
 }
+
+/// Servers say on a terminal what they say in a pipe, until Ctrl-C ends them.
+#[test]
+fn servers_on_a_terminal_are_ended_by_ctrl_c() {
+    let folder = folder_with(RULES);
+    let redis = RedisServer::start();
+    let gateway = ["gateway", "--rules", "rules.toml", "--listen", "0", "--store"];
+    for (arguments, last_line) in [
+        (&gateway[..], "  curl -i http://"),
+        (&["playground", "--listen", "0", "--store"], "open http://"),
+    ] {
+        let command = format!(
+            "{} {} {}",
+            program_path("tollgate").display(),
+            arguments.join(" "),
+            redis.url()
+        );
+        let mut script = Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).current_dir(folder.path());
+        let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(script.stdout.take().unwrap())
+            .lines()
+            .map(Result::unwrap);
+        assert!(lines.any(|line| line.contains(last_line)), "{arguments:?}");
+        std::io::Write::write_all(script.stdin.as_mut().unwrap(), b"\x03").unwrap();
+        assert_eq!(script.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
+    assert_eq!(ask::<usize>(&mut redis.client(), "DBSIZE"), 0);
+}

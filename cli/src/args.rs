@@ -15,12 +15,13 @@ const STYLES: styling::Styles = styling::Styles::styled()
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it is done, or was ended with Ctrl-C where it runs until then
-  1  it failed, or check found something wrong: standard error says what, and what to do
+  0  it is done; gateway and playground: it was ended
+  1  it failed, or check found something wrong
   2  it was called the wrong way
-  130, 143, 129  simulate was ended by Ctrl-C, SIGTERM or SIGHUP before it was done
+  130, 143, 129  simulate was ended by Ctrl-C, SIGTERM or SIGHUP
 
-NO_COLOR turns colours off, and CLICOLOR_FORCE on. Results go to standard output, everything else to standard error.";
+Results, and what a server prints when it starts, go to standard output;
+errors, logs and progress to standard error. NO_COLOR turns colours off.";
 
 /// Exact rate limits in front of any service, and the tools to look after them.
 #[derive(Parser)]
@@ -108,7 +109,8 @@ impl OutputArgs {
     /// Begins to log, at `level` unless more or less was asked for.
     pub(crate) fn start_log(self, level: LevelFilter) {
         log::start(match (self.quiet, self.verbose) {
-            (true, _) => LevelFilter::ERROR.min(level),
+            // An outage is still worth a line.
+            (true, _) => LevelFilter::WARN.min(level),
             (_, true) => LevelFilter::DEBUG,
             _ => level,
         });

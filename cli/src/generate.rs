@@ -32,7 +32,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn man_page(args: &ManArgs) -> Result<(), Failure> {
-    let mut cli = Cli::command();
+    let mut cli = Cli::command().disable_help_subcommand(true);
     cli.build();
     let command = match &args.subcommand {
         None => cli,

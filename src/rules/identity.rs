@@ -68,9 +68,17 @@ impl Identity {
 impl Identity {
     /// The key of a request that has these values, and none of the others.
     pub(super) fn of_values(&self, values: &[(&str, &str)], trust: &Trust) -> Result<Key, Invalid> {
-        let is_known = |name: &str| self.parts.iter().any(|part| part.is_called(name)) || self.is_default_ip(name);
-        if let Some((name, _)) = values.iter().find(|(name, _)| !is_known(name)) {
-            return Err(Invalid::new("key", name, self.must_have_values()));
+        // Each is the value of one part, and each part has one value.
+        for (name, _) in values {
+            match self.parts.iter().filter(|part| part.is_called(name)).count() {
+                1 => {}
+                0 if self.is_default_ip(name) => {}
+                _ => return Err(Invalid::new("key", name, self.must_have_values())),
+            }
+        }
+        let count = |part: &Part| values.iter().filter(|(name, _)| part.is_called(name)).count();
+        if let Some(part) = self.parts.iter().find(|part| count(part) > 1) {
+            return Err(Invalid::new("key", part.name().unwrap_or_default(), "be given once"));
         }
         let keys = self.parts.iter().map(|part| self.part_of_values(part, values, trust));
         let keys = keys.collect::<Result<SmallVec<[Key; 4]>, _>>()?;
@@ -96,6 +104,26 @@ impl Identity {
         }
     }
 
+    /// The key that stores have under this text, if it can be one of this limit.
+    pub(super) fn of_stored(&self, text: &str) -> Result<Key, Invalid> {
+        let is_default = match &self.default {
+            Some(StandIn::Word(word)) => text.starts_with(word.as_str()),
+            Some(StandIn::Ip) => text.starts_with("ip:"),
+            None => false,
+        };
+        let is_first = match &*self.parts {
+            // What begins like a digest and is none may be the secret itself.
+            [Part::ApiKey(_)] => text.strip_prefix("apikey:").is_some_and(is_hex_digest),
+            [first, ..] => text.starts_with(&first.stored_prefix()),
+            [] => false,
+        };
+        if is_default || is_first {
+            return Ok(Key::verbatim(text.to_owned()));
+        }
+        let label = text.split_once(':').map_or("", |(label, _)| label);
+        Err(Invalid::new("key", format_args!("{label}:.."), self.must_have_values()))
+    }
+
     fn is_default_ip(&self, name: &str) -> bool {
         matches!(self.default, Some(StandIn::Ip)) && name == "ip"
     }
@@ -103,10 +131,14 @@ impl Identity {
     fn must_have_values(&self) -> String {
         let names = self.parts.iter().filter_map(Part::name);
         let named: Vec<_> = names.map(|name| format!("{name}=VALUE")).collect();
+        let fixed = match named.len() < self.parts.len() {
+            true => ", without what is the same for all requests",
+            false => "",
+        };
         match (&*named, &self.default) {
-            ([], _) => "be left out: everybody has the same".into(),
-            (_, Some(StandIn::Ip)) => format!("be {}, or ip=ADDRESS for who has none", named.join(" and ")),
-            _ => format!("be {}", named.join(" and ")),
+            ([], _) => "be left out: all requests have the same".into(),
+            (_, Some(StandIn::Ip)) => format!("be {}, or ip=ADDRESS in its place{fixed}", named.join(" and ")),
+            _ => format!("be {}{fixed}", named.join(" and ")),
         }
     }
 }
@@ -127,6 +159,21 @@ impl Part {
         })
     }
 
+    /// What its text in a stored key begins with.
+    fn stored_prefix(&self) -> String {
+        match self {
+            Self::Constant(key) => key.as_str().to_owned(),
+            #[cfg(feature = "axum")]
+            Self::MatchedRoute => "/".into(),
+            Self::Ip => "ip:".into(),
+            Self::Method => "method:".into(),
+            Self::ApiKey(_) => "apikey:".into(),
+            Self::Header(header) => prefix_of(&header.key(b"value")),
+            Self::Query(parameter) => prefix_of(&parameter.key(b"value")),
+            Self::Cookie(cookie) => prefix_of(&cookie.key(b"value")),
+        }
+    }
+
     /// Whether this is its name, or either half of it.
     fn is_called(&self, name: &str) -> bool {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
@@ -145,12 +192,12 @@ impl Part {
             Self::Ip => {
                 let address: Result<IpAddr, _> = value.parse();
                 let must = "be an address, like 192.0.2.1 or 2001:db8::1";
-                let address = address.map_err(|_| Invalid::new("ip", format_args!("{value:?}"), must))?;
+                let address = address.map_err(|_| Invalid::new("key", format_args!("ip={value}"), must))?;
                 trust.client().key(address.to_canonical())
             }
             #[cfg(feature = "axum")]
             Self::MatchedRoute => Key::route(value),
-            Self::Method => HttpMethod::key(value),
+            Self::Method => HttpMethod::key(&value.to_ascii_uppercase()),
             Self::Header(header) => header.key(value.as_bytes()),
             Self::ApiKey(_) => ApiKey::key(value.as_bytes()),
             Self::Query(parameter) => parameter.key(value.as_bytes()),
@@ -175,4 +222,15 @@ impl Part {
         };
         Ok(key?.expect("none of these exempts a request"))
     }
+}
+
+/// The label of a key, and the colon after it.
+fn prefix_of(key: &Key) -> String {
+    let label = key.as_str().split_once(':').map_or("", |(label, _)| label);
+    format!("{label}:")
+}
+
+/// Whether a text is a digest as keys have it.
+fn is_hex_digest(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

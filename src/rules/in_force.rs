@@ -48,12 +48,20 @@ impl Rules {
 
     /// The key of the limit of this name that has these values.
     pub(super) fn key(&self, name: &str, values: &[(&str, &str)]) -> Result<Key, Invalid> {
-        let tier = self.tier(name).ok_or_else(|| {
+        self.tier_named(name)?.identity.of_values(values, &self.trust)
+    }
+
+    /// The key of the limit of this name that stores have under this text.
+    pub(super) fn stored_key(&self, name: &str, text: &str) -> Result<Key, Invalid> {
+        self.tier_named(name)?.identity.of_stored(text)
+    }
+
+    fn tier_named(&self, name: &str) -> Result<&Tier, Invalid> {
+        self.tier(name).ok_or_else(|| {
             let names: Vec<_> = self.tiers.iter().map(|tier| tier.limit.name()).collect();
             let must = format!("be one of {}", names.join(", "));
             Invalid::new("limit", format_args!("{name:?}"), must)
-        })?;
-        tier.identity.of_values(values, &self.trust)
+        })
     }
 
     fn tier(&self, name: &str) -> Option<&Tier> {

@@ -133,6 +133,27 @@ impl RuleSet {
         self.in_force().key(limit, values)
     }
 
+    /// The key of a limit that has this text in stores, unless no key of the limit can have it.
+    ///
+    /// ```
+    /// use tollgate::RuleSet;
+    ///
+    /// let rules = RuleSet::parse(r#"
+    ///     [[limit]]
+    ///     name = "user"
+    ///     algorithm = "token_bucket"
+    ///     limit = 100
+    ///     window = "1m"
+    ///     key = "header:x-user-id"
+    /// "#)?;
+    /// assert_eq!(rules.stored_key("user", "x-user-id:alice")?, rules.key("user", &[("x-user-id", "alice")])?);
+    /// assert!(rules.stored_key("user", "ip:192.0.2.1").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stored_key(&self, limit: &str, text: &str) -> Result<Key, Invalid> {
+        self.in_force().stored_key(limit, text)
+    }
+
     /// The text of the rules in force: the last one that was [parsed](Self::parse), [read](Self::read), [watched](Self::watch)
     /// or put in their [place](Self::replace), and was not wrong.
     pub fn text(&self) -> String {

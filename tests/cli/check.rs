@@ -36,11 +36,12 @@ fn nothing_is_wrong() {
     let printed = Run::in_a_pipe(folder.path(), &["check", "rules.toml"]).done();
     assert_eq!(
         printed,
-        "rules.toml: nothing is wrong: 4 limits
+        "rules.toml: nothing is wrong: 5 limits
   all      1000 per 315360000s, fixed_window
   user     10 per 315360000s, fixed_window
   partner  10 per 315360000s, fixed_window
   tenant   10 per 315360000s, fixed_window
+  pair     10 per 315360000s, fixed_window
 "
     );
     assert_eq!(Run::in_a_pipe(folder.path(), &["check", "-q", "rules.toml"]).done(), "");
@@ -105,7 +106,7 @@ fn several_files_are_all_checked() {
     let run = Run::in_a_pipe(folder.path(), &["check", "wrong.toml", "gone.toml", "rules.toml"]);
     assert_eq!(run.code, Some(1));
     assert!(
-        run.output.starts_with("rules.toml: nothing is wrong: 4 limits\n"),
+        run.output.starts_with("rules.toml: nothing is wrong: 5 limits\n"),
         "{}",
         run.output
     );
@@ -139,7 +140,7 @@ fn standard_input() {
     assert!(
         Run::of(&mut command)
             .done()
-            .starts_with("-: nothing is wrong: 4 limits\n")
+            .starts_with("standard input: nothing is wrong: 5 limits\n")
     );
 }
 
@@ -161,6 +162,31 @@ fn a_redis_and_a_valkey_that_are_fit() {
         // Nothing is left there.
         assert_eq!(ask::<usize>(&mut server.client(), "DBSIZE"), 0);
     }
+}
+
+#[test]
+fn a_redis_that_would_evict_limits_is_warned_of() {
+    let folder = folder_with(RULES);
+    let redis = RedisServer::start_with(&["--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru"]);
+    let check = || Run::in_a_pipe(folder.path(), &["check", "--store", &redis.url()]);
+    let run = check();
+    assert_eq!(run.code, Some(0));
+    let warning = format!(
+        "warning: 127.0.0.1:{}: maxmemory-policy allkeys-lru evicts limits",
+        redis.port()
+    );
+    assert!(run.errors.starts_with(&warning), "{}", run.errors);
+    ask::<()>(&mut redis.client(), "CONFIG SET maxmemory-policy volatile-ttl");
+    check().done();
+}
+
+/// As other editors save it.
+#[test]
+fn a_file_that_is_no_text() {
+    let folder = folder_with(RULES);
+    fs::write(folder.file("latin1.toml"), b"# Zo\xeb\n").unwrap();
+    let line = Run::in_a_pipe(folder.path(), &["check", "latin1.toml"]).failed();
+    assert!(line.starts_with("latin1.toml:1:5: "), "{line}");
 }
 
 #[test]

@@ -230,7 +230,7 @@ async fn what_is_wrong_is_told() {
             "usr",
             &["x-user-id=alice"][..],
             &[][..],
-            "there is no limit \"usr\": there are all, user, partner, tenant",
+            "there is no limit \"usr\": there are all, user, partner, tenant, pair",
         ),
         (
             "user",
@@ -242,13 +242,13 @@ async fn what_is_wrong_is_told() {
             "user",
             &["tenant=acme"],
             &[],
-            "--key = tenant: it must be header:x-user-id=VALUE, or ip=ADDRESS for who has none",
+            "--key = tenant: it must be header:x-user-id=VALUE, or ip=ADDRESS in its place",
         ),
         (
             "user",
             &[],
             &[],
-            "--key = nothing: it must be header:x-user-id=VALUE, or ip=ADDRESS for who has none",
+            "--key = nothing: it must be header:x-user-id=VALUE, or ip=ADDRESS in its place",
         ),
         (
             "user",
@@ -260,19 +260,50 @@ async fn what_is_wrong_is_told() {
             "user",
             &["ip=here"],
             &[],
-            "--ip = \"here\": it must be an address, like 192.0.2.1 or 2001:db8::1",
+            "--key = ip=here: it must be an address, like 192.0.2.1 or 2001:db8::1",
         ),
         (
             "partner",
             &["alice"],
             &[],
-            "--key alice: it must be NAME=VALUE, a digest, or a key as Redis has it, like ip:192.0.2.1",
+            "--key = alice: it must be apikey:x-api-key=VALUE",
         ),
         (
             "all",
             &["user=alice"],
             &[],
-            "--key = user: it must be left out: everybody has the same",
+            "--key = user: it must be left out: all requests have the same",
+        ),
+        // What no key of the limit can be is not looked for, and no secret is sent to Redis.
+        (
+            "partner",
+            &["apikey:k1"],
+            &[],
+            "--key = apikey:..: it must be apikey:x-api-key=VALUE",
+        ),
+        (
+            "partner",
+            &[ALICE],
+            &[],
+            "--key = rate_limit:..: it must be apikey:x-api-key=VALUE",
+        ),
+        (
+            "user",
+            &["foo:bar"],
+            &[],
+            "--key = foo:..: it must be header:x-user-id=VALUE, or ip=ADDRESS in its place",
+        ),
+        (
+            "pair",
+            &["header=1"],
+            &[],
+            "--key = header: it must be header:x-a=VALUE and header:x-b=VALUE",
+        ),
+        (
+            "pair",
+            &["x-a=1", "header:x-a=2"],
+            &[],
+            "--key = header:x-a: it must be given once",
         ),
         (
             "user",

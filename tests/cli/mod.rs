@@ -52,6 +52,14 @@ window = "3650d"
 key = ["query:tenant", "cookie:session", "method"]
 default = "none"
 
+[[limit]]
+name = "pair"
+algorithm = "fixed_window"
+limit = 10
+window = "3650d"
+key = ["header:x-a", "header:x-b"]
+default = "none"
+
 [trust]
 proxies = ["127.0.0.1"]
 headers = ["x-plan"]

@@ -83,7 +83,7 @@ fn what_is_wrong_is_named() {
         (&["completions", "cmd"], "invalid value 'cmd' for '<SHELL>'"),
         (
             &["man", "gatewy"],
-            "there is no subcommand \"gatewy\": there are gateway, simulate, playground, check, peek, reset, completions, man, help",
+            "there is no subcommand \"gatewy\": there are gateway, simulate, playground, check, peek, reset, completions, man",
         ),
         (
             &["playground", "--prefix", "mine"],

@@ -235,7 +235,7 @@ async fn the_banner_says_what_is_in_force() {
   store     memory, of this gateway alone
   admin     http://{admin}
 
-what is passed on, and what is left:
+try it:
   curl -i http://{at}/hello
 "
     );

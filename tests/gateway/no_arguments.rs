@@ -57,7 +57,7 @@ async fn it_listens_where_it_says_or_says_that_somebody_else_does() {
   store     memory, of this gateway alone
   admin     nowhere: --admin 9090 tells how things stand
 
-what is passed on, and what is left:
+try it:
   curl -i http://{AT}/hello
 "
     );

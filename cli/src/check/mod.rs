@@ -29,8 +29,14 @@ pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
     }
     if let Some(redis) = redis {
         match runtime::of_this_thread()?.block_on(store::check(&redis)) {
-            Ok(found) if !output.quiet => output::print(&format!("{found}\n"))?,
-            Ok(_) => {}
+            Ok(fit) => {
+                if !output.quiet {
+                    output::print(&format!("{}\n", fit.description))?;
+                }
+                if let Some(warning) = fit.warning {
+                    output::warning(&warning);
+                }
+            }
             Err(reason) => outcome = failed(reason.into()),
         }
     }
@@ -44,10 +50,14 @@ fn failed(failure: Failure) -> Result<(), Failure> {
     Err(Failure::Reported)
 }
 
-fn summary(file: &Path, rules: &RuleSet) -> String {
-    let limits = rules.limits();
+fn summary(file: &Path, read: &RuleSet) -> String {
+    let limits = read.limits();
     let plural = if limits.len() == 1 { "" } else { "s" };
-    let mut text = format!("{}: nothing is wrong: {} limit{plural}\n", file.display(), limits.len());
+    let mut text = format!(
+        "{}: nothing is wrong: {} limit{plural}\n",
+        rules::name(file),
+        limits.len()
+    );
     let width = limits.iter().map(|limit| limit.name().len()).max().unwrap_or_default();
     for limit in limits {
         let (name, rule) = (limit.name(), limit.rule());

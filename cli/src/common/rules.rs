@@ -14,6 +14,14 @@ use super::{failure::Failure, output};
 /// The most that are shown. A log that was taken for a rules file has a million.
 const MAX_SHOWN: usize = 50;
 
+/// What a file is called: `-` is standard input.
+pub(crate) fn name(file: &Path) -> String {
+    match file == Path::new("-") {
+        true => "standard input".to_owned(),
+        false => file.display().to_string(),
+    }
+}
+
 /// The rules that a file says, or standard input if it is `-`.
 pub(crate) fn read(file: &Path) -> Result<RuleSet, Failure> {
     if file == Path::new("-") {
@@ -45,9 +53,11 @@ fn show(file: &Path, error: RulesError) -> Result<RuleSet, Failure> {
         return Err(error.into());
     }
     // What is shown of the file is what was checked, though it may have changed since.
-    let name = file.display().to_string();
-    let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
-    parse(&name, &text)
+    match fs::read_to_string(file) {
+        Ok(text) => parse(&file.display().to_string(), &text),
+        // No text has lines to show.
+        Err(_) => Err(error.into()),
+    }
 }
 
 fn print(name: &str, text: &str, problems: &[Problem]) {

@@ -8,7 +8,7 @@ use super::failure::Failure;
 /// For subcommands that can do without a Redis.
 #[derive(Args)]
 pub(crate) struct StoreArgs {
-    /// Where limits count: `memory`, or `redis://HOST:PORT`, which all who share it count in together
+    /// Where limits count: `memory`, or `redis://HOST:PORT`, shared by all that use it
     #[arg(long, value_name = "STORE", default_value = "memory")]
     store: String,
     /// What all keys in Redis begin with [default: rate_limit]
@@ -63,6 +63,10 @@ impl RedisArgs {
 impl Redis {
     /// Clap would repeat a wrong value, with its password. The store's error does not.
     pub(crate) fn new(url: &str, prefix: Option<&str>) -> Result<Self, Failure> {
+        if url == "memory" {
+            let why = "--store must be redis://HOST:PORT: what a process counts in memory, only that process knows";
+            return Err(Failure::Usage(why.into()));
+        }
         let redis = Self {
             url: url.to_owned(),
             prefix: prefix.map(ToOwned::to_owned),

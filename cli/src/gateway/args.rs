@@ -11,18 +11,21 @@ use crate::common::{address::address, store::StoreArgs};
 
 const AFTER_HELP: &str = "\
 The admin address answers
-  GET    /healthz                    whether the gateway serves, and whether its store can be asked
-  GET    /metrics                    metrics for Prometheus
-  GET    /limits                     the rules in force, as JSON
-  GET    /keys/<limit>/<identity>    how one key stands, like /keys/user/x-user-id:alice; ?plan=NAME asks by a plan
-  DELETE /keys/<limit>/<identity>    gives it all of its quota back
+  GET    /healthz                  whether the gateway and its store work
+  GET    /metrics                  metrics for Prometheus
+  GET    /limits                   the rules in force, as JSON
+  GET    /keys/<limit>/<identity>  how one key stands, as in
+                                   /keys/user/x-user-id:alice?plan=pro
+  DELETE /keys/<limit>/<identity>  gives it all of its quota back
 
-The service gets a request as it was sent, but for what is between a client and the gateway only: X-Forwarded-For has the way to
-the client, headers that only proxies may set are removed from anybody else's requests ([trust] of the rules), and the path is
-written in the one way that the rules were asked about: no dots, no doubled slashes, nothing escaped that need not be.
+The service gets the request as it was sent, except that X-Forwarded-For names
+the client, headers that only proxies may set ([trust] of the rules) are
+removed from all other requests, and the path is normalised: no dots, no
+doubled slashes, nothing escaped that need not be.
 
-Both sides speak HTTP/1.1, WebSockets included, and neither TLS. Ctrl-C ends it once the requests in flight are answered; a
-second one ends it at once.";
+Both sides speak HTTP/1.1, WebSockets included, and neither TLS. Ctrl-C, SIGTERM
+or SIGHUP ends it once the requests in flight are answered; a second one ends it
+at once. To change rules, change their file.";
 
 /// Limit any service: a reverse proxy that passes requests on, unless the rules deny them
 ///
@@ -33,7 +36,7 @@ pub(crate) struct GatewayArgs {
     /// The rules file, read again whenever it changes [default: rules to try, which are built in]
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Where clients connect. A port alone is one of 127.0.0.1
+    /// Where clients connect. A bare port listens on 127.0.0.1
     #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
     /// The service, like http://127.0.0.1:3000 [default: a small one, which is built in and answers what it was sent]
@@ -47,8 +50,8 @@ pub(crate) struct GatewayArgs {
     /// How long Redis may take to decide about a request [default: 100ms]
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub(crate) store_timeout: Option<Duration>,
-    /// Where operators look; without it, nowhere. A port alone is one of 127.0.0.1. Whoever can reach it can give keys their
-    /// quota back: keep it to yourselves
+    /// Where operators look; without it, nowhere. A bare port listens on 127.0.0.1. Whoever can reach it can give keys their
+    /// quota back: keep it private
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
     /// How long a client may take to send a head, or to send or take the next piece of a body, and how long it may rest in
@@ -59,7 +62,7 @@ pub(crate) struct GatewayArgs {
     /// take when the gateway is told to end
     #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "30s")]
     pub(crate) upstream_timeout: Duration,
-    /// How much is logged. At debug, one line per denied request
+    /// How much is logged: at debug, one line per denied request [default: info]
     #[arg(long, value_name = "LEVEL", value_enum, conflicts_with_all = ["quiet", "verbose"])]
     pub(crate) log: Option<LogLevel>,
     /// Count nothing and deny nothing, to see what limits cost

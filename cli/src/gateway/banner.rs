@@ -43,7 +43,7 @@ impl fmt::Display for Banner<'_> {
             None => writeln!(f, "  admin     nowhere: --admin 9090 tells how things stand")?,
             Some(admin) => writeln!(f, "  admin     http://{admin}{}", warning(admin))?,
         }
-        writeln!(f, "\nwhat is passed on, and what is left:\n  curl -i {at}/hello")
+        writeln!(f, "\ntry it:\n  curl -i {at}/hello")
     }
 }
 

@@ -92,7 +92,7 @@ async fn serve(args: GatewayArgs, place: Place, output: OutputArgs) -> Result<()
     let mut serving = tokio::spawn(connections.serve(listener, stack, ending));
     tokio::select! {
         _ = &mut serving => return Ok(()),
-        _ = signals.any() => tracing::info!("ending: those who are served are served to the end"),
+        _ = signals.any() => tracing::info!("shutting down: requests in flight are finished"),
     }
     // Whoever is asked a second time ends at once.
     let again = Signals::listen();

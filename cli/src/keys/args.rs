@@ -8,13 +8,15 @@ use crate::common::store::RedisArgs;
 
 const AFTER_HELP: &str = "\
 KEY is one of
-  NAME=VALUE          what a request has, by the name that `key` of the limit has for it, whole or in part:
-                      ip=192.0.2.1, header:x-user-id=alice, x-user-id=alice, apikey=SECRET (its digest is what is sent to Redis)
-  4e95b893bbbb7c28    the digest of a key, as logs and traces have it: Redis is searched for the key
-  x-user-id:alice     a key as Redis has it, alone or after the prefix and the limit
+  NAME=VALUE        a value of the request: NAME is what the limit's `key` says,
+                    header:x-user-id=alice, or a half of it, x-user-id=alice.
+                    Of apikey=SECRET, only the digest is sent to Redis
+  4e95b893bbbb7c28  the digest of a key, from a log: Redis is searched for it
+  x-user-id:alice   a key as Redis has it, with or without prefix and limit
 
-Where a limit counts by several values together, give --key for each of them. Where it counts everybody together, give none.
-Gateways and services that have just denied a request of a key deny others without asking Redis, for a second at most.";
+Where a limit counts by several values together, give --key for each of them;
+where it counts all requests together, give none. A process that has just denied
+a request of a key denies others for up to a second, without asking Redis.";
 
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]

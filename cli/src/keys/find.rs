@@ -3,7 +3,10 @@
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use tollgate::{Key, Limit, RedisStore, RuleSet, redis::Client};
+use tollgate::{
+    Invalid, Key, Limit, RedisStore, RuleSet,
+    redis::{Client, RedisError},
+};
 
 use super::TIMEOUT;
 use crate::common::{
@@ -26,36 +29,29 @@ pub(super) async fn find_key(
 ) -> Result<Key, Failure> {
     // What all keys of the limit begin with in Redis.
     let prefix = store.redis_key(limit, &Key::verbatim(""));
+    let limit_name = limit.name();
+    let wrong = |error: Invalid| Failure::Because(format!("--{error}"));
     if let [key] = given {
-        if let Some(identity) = key.strip_prefix(&prefix) {
-            return Ok(Key::verbatim(identity.to_owned()));
+        if let Some(stored) = key.strip_prefix(&prefix) {
+            return rules.stored_key(limit_name, stored).map_err(wrong);
         }
         if is_digest(key) {
-            let address = store.health().servers()[0].address().to_owned();
-            let found = by_digest(key, &prefix, redis, quiet).await;
-            let found = found.map_err(|error| format!("no answer from Redis at {address}: {error}"))?;
-            return found.ok_or_else(|| {
-                Failure::Because(format!(
-                    "no key of the limit {:?} has the digest {key}: nothing is used by it any more, or it is a key of another limit",
-                    limit.name()
-                ))
-            });
+            return by_digest(key, limit, &prefix, redis, store, quiet).await;
         }
     }
-    let values: Option<Vec<_>> = given.iter().map(|key| key.split_once('=')).collect();
-    match (rules.key(limit.name(), values.as_deref().unwrap_or_default()), given) {
-        (Ok(key), _) if values.is_some() => Ok(key),
-        // A value may have an equals sign in it.
-        (_, [key]) if key.contains(':') || key.starts_with(['/', '~']) || key == "global" => {
-            Ok(Key::verbatim(key.clone()))
-        }
-        (Err(error), _) => Err(Failure::Because(format!("--{error}"))),
-        (Ok(_), _) => {
-            let given = given.join(" ");
-            Err(Failure::Because(format!(
-                "--key {given}: it must be NAME=VALUE, a digest, or a key as Redis has it, like ip:192.0.2.1"
-            )))
-        }
+    let values: Vec<_> = given
+        .iter()
+        .map(|key| key.split_once('=').unwrap_or((key, "")))
+        .collect();
+    match (rules.key(limit_name, &values), given) {
+        (Ok(key), _) => Ok(key),
+        // A value in a stored key may have an equals sign in it.
+        (Err(error), [key]) => match rules.stored_key(limit_name, key) {
+            Ok(key) => Ok(key),
+            Err(stored) if key.contains(':') && !key.contains('=') => Err(wrong(stored)),
+            Err(_) => Err(wrong(error)),
+        },
+        (Err(error), _) => Err(wrong(error)),
     }
 }
 
@@ -63,13 +59,37 @@ fn is_digest(key: &str) -> bool {
     key.len() == DIGEST_LEN && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Digests cannot be turned back, so every key of the limit is looked at.
 async fn by_digest(
     digest: &str,
+    limit: &Limit,
     prefix: &str,
     redis: &Redis,
+    store: &RedisStore,
     quiet: bool,
-) -> Result<Option<Key>, tollgate::redis::RedisError> {
+) -> Result<Key, Failure> {
+    match search(digest, prefix, redis, quiet).await {
+        Ok(Some(key)) => Ok(key),
+        Ok(None) => Err(Failure::Because(format!(
+            "no key of the limit {:?} has the digest {digest}: nothing is used by it any more, or it is a key of another limit",
+            limit.name()
+        ))),
+        Err(error) => {
+            let address = store.health().servers()[0].address().to_owned();
+            let advice = match error.code() {
+                Some("NOPERM") => {
+                    "; a digest is searched for by SCAN, which this user may not use: give the key itself"
+                }
+                _ => "; is it running, and is this its address?",
+            };
+            Err(Failure::Because(format!(
+                "no answer from Redis at {address}: {error}{advice}"
+            )))
+        }
+    }
+}
+
+/// Digests cannot be turned back, so every key of the limit is looked at.
+async fn search(digest: &str, prefix: &str, redis: &Redis, quiet: bool) -> Result<Option<Key>, RedisError> {
     let mut connection = redis::connect(&Client::open(&*redis.url)?, TIMEOUT).await?;
     let progress = progress(quiet);
     let mut scan = Scan::beginning_with(prefix);

@@ -69,7 +69,7 @@ impl Found {
     }
 
     async fn apply(&self, operation: Operation) -> Result<Decision, Failure> {
-        tracing::debug!(?operation, "asking Redis");
+        tracing::debug!(limit = self.limit.name(), key = self.key.as_str(), "asking Redis");
         Ok(self.store.apply(operation).await?)
     }
 

@@ -1,6 +1,6 @@
 //! What is printed of a key.
 
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 use serde_json::json;
 use tollgate::{Decision, Key, Limit};
@@ -25,7 +25,7 @@ impl Report<'_> {
         line(&mut text, "remaining", &format!("{} of {capacity}", state.remaining()));
         match state.is_unused() {
             true => line(&mut text, "full in", "now: nothing is used by this key"),
-            false => line(&mut text, "full in", &format!("{:?}", state.full_in())),
+            false => line(&mut text, "full in", &readable(state.full_in())),
         }
         output::print(&text)
     }
@@ -77,4 +77,24 @@ impl Report<'_> {
 
 fn line(text: &mut String, name: &str, value: &str) {
     writeln!(text, "{name:11}{value}").expect("a string takes any text");
+}
+
+/// In the largest two units, rounded up to the second; what is shorter than that, as it is.
+fn readable(duration: Duration) -> String {
+    let seconds = duration.as_micros().div_ceil(1_000_000);
+    if seconds <= 1 {
+        return format!("{duration:?}");
+    }
+    let units = [
+        (seconds / 86_400, "d"),
+        (seconds / 3_600 % 24, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+    ];
+    let from_the_largest = units.iter().skip_while(|(count, _)| *count == 0).take(2);
+    let written = from_the_largest.filter(|(count, _)| *count > 0);
+    written
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

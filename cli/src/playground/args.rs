@@ -12,7 +12,7 @@ use crate::common::{address::address, store::StoreArgs};
 /// see what you saw. What is written to Redis is under a prefix of its own, and deleted when the page is closed.
 #[derive(Args)]
 pub(crate) struct PlaygroundArgs {
-    /// Where to serve the page. A port alone is one of 127.0.0.1
+    /// Where to serve the page. A bare port listens on 127.0.0.1
     #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:4000")]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]

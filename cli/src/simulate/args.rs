@@ -8,12 +8,14 @@ use http::HeaderName;
 use crate::common::store::StoreArgs;
 
 const AFTER_HELP: &str = "\
-FILE can be - for standard input. There is no router here: limits by route that name no path count all requests as one.
+FILE can be - for standard input. There is no router here: limits by route that
+name no path count all requests as one.
 
-A request of a trace is {\"at_us\":1700000000000000,\"method\":\"GET\",\"path\":\"/api/x\",\"headers\":{\"x-user-id\":\"u1\"},
-\"ip\":\"203.0.113.7\",\"cost\":1}. All but at_us may be left out: then it is a GET of / without headers or address, and
-costs what the rules say. at_us is in microseconds since 1970 and may go back. A cost of 0 asks without spending.
-docs/simulate.md has all of it.";
+A request of a trace is, in one line,
+  {\"at_us\":1700000000000000,\"method\":\"GET\",\"path\":\"/api/x\",
+   \"headers\":{\"x-user-id\":\"u1\"},\"ip\":\"203.0.113.7\",\"cost\":1}
+All but at_us, microseconds since 1970, may be left out. docs/simulate.md has
+the formats that it reads and writes.";
 
 /// Replay an access log or a trace through a rules file: what would these rules have done?
 ///
@@ -26,8 +28,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) rules: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) recording: RecordingArgs,
-    /// Send the log's user as this header, so that rules can count by user; its sender is the log's host, so rules that take the
-    /// header from proxies only do without it
+    /// Send the log's user as this header, so that rules can count by user. If [trust] of the rules lists the header, it is
+    /// ignored: it comes from the client
     #[arg(long, value_name = "NAME", requires = "log", conflicts_with = "trace")]
     pub(crate) user_header: Option<HeaderName>,
     #[command(flatten)]

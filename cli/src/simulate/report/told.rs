@@ -82,6 +82,7 @@ impl Report {
         let refusing = minutes.filter(|(_, count)| count.refused > 0);
         let worst = Count::worst(refusing, MOST_ROWS).into_iter();
         match self.all.refused {
+            0 if !self.keyless.is_empty() => String::new(),
             0 => "\nNo request was refused.\n".into(),
             _ => table(
                 "worst minutes, UTC",

@@ -17,6 +17,8 @@ use support::{
     redis::RedisServer,
 };
 
+use super::SUBCOMMANDS;
+
 /// A page that is read from its top to its end, in a folder of its own, with a Redis of its own.
 struct Page {
     folder: Folder,
@@ -169,16 +171,7 @@ fn the_runs_of_the_tool() {
         Page::new().read(&text),
         text.lines().filter(|line| line.starts_with("$ ")).count()
     );
-    for subcommand in [
-        "gateway",
-        "simulate",
-        "playground",
-        "check",
-        "peek",
-        "reset",
-        "completions",
-        "man",
-    ] {
+    for subcommand in SUBCOMMANDS {
         let run = format!("\n$ tollgate {subcommand}");
         assert!(text.contains(&run), "docs/cli.md has no run of {subcommand}");
     }

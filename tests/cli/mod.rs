@@ -17,6 +17,17 @@ use support::{
     project::{self, program_path},
 };
 
+const SUBCOMMANDS: [&str; 8] = [
+    "gateway",
+    "simulate",
+    "playground",
+    "check",
+    "peek",
+    "reset",
+    "completions",
+    "man",
+];
+
 /// A limit by each kind of key, none of which ends while a test runs.
 const RULES: &str = r#"
 [[limit]]

@@ -4,18 +4,7 @@ use std::fs;
 
 use support::{port::Port, project::root};
 
-use super::{RULES, Run, folder_with};
-
-const SUBCOMMANDS: [&str; 8] = [
-    "gateway",
-    "simulate",
-    "playground",
-    "check",
-    "peek",
-    "reset",
-    "completions",
-    "man",
-];
+use super::{RULES, Run, SUBCOMMANDS, folder_with};
 
 #[test]
 fn help_lists_the_subcommands_and_the_exit_codes() {

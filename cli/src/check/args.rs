@@ -7,7 +7,7 @@ use clap::Args;
 /// Check rules files, and whether a Redis is fit for limits
 ///
 /// Everything that is wrong is shown with its line, its column and the line itself. With --store, a limit of its own is charged,
-/// corrected and forgotten there, so that whatever would fail later fails now: a version that is too old, scripts that cannot run,
+/// corrected and forgotten there, so that what would fail later fails now: a version that is too old, scripts that cannot run,
 /// rights that are missing.
 #[derive(Args)]
 pub(crate) struct CheckArgs {

@@ -14,7 +14,7 @@ use crate::{
     common::{failure::Failure, output, rules, runtime, store::Redis},
 };
 
-/// Everything is checked, whatever is wrong with the first.
+/// Checks everything, though the first of it may be wrong.
 pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
     let redis = args.store.as_ref().map(|url| Redis::new(url, args.prefix.as_deref()));

@@ -1,13 +1,11 @@
 //! Whether a Redis is fit for limits.
 
-use std::time::Duration;
-
 use tollgate::redis::{Client, RedisError, cmd};
 
-use crate::common::{redis, store::Redis};
-
-/// Nobody's request waits for an answer, so Redis may be slow.
-const TIMEOUT: Duration = Duration::from_secs(5);
+use crate::common::{
+    redis::{TIMEOUT, connect},
+    store::Redis,
+};
 
 /// Policies by which Redis forgets no key before its time, or those first that would soon expire.
 const SOUND_POLICIES: [&str; 2] = ["noeviction", "volatile-ttl"];
@@ -42,7 +40,7 @@ pub(super) async fn check(redis: &Redis) -> Result<Fit, String> {
 }
 
 async fn info(redis: &Redis) -> Result<String, RedisError> {
-    let mut connection = redis::connect(&Client::open(&*redis.url)?, TIMEOUT).await?;
+    let mut connection = connect(&Client::open(&*redis.url)?, TIMEOUT).await?;
     cmd("INFO").query_async(&mut connection).await
 }
 

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use tollgate::redis::{AsyncConnectionConfig, Client, RedisError, aio::MultiplexedConnection, cmd};
 
+/// How long Redis may take where an operator waits for the answer, and no request.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How many keys Redis looks at in one call.
 const SCANNED: usize = 1000;
 

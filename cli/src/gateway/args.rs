@@ -50,8 +50,8 @@ pub(crate) struct GatewayArgs {
     /// How long Redis may take to decide about a request [default: 100ms]
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub(crate) store_timeout: Option<Duration>,
-    /// Where operators look; without it, nowhere. A bare port listens on 127.0.0.1. Whoever can reach it can give keys their
-    /// quota back: keep it private
+    /// Where operators look; without it, nowhere. A bare port listens on 127.0.0.1. Anyone who can reach it can
+    /// reset keys: keep it private
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
     /// How long a client may take to send a head, or to send or take the next piece of a body, and how long it may rest in
@@ -59,7 +59,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "60s")]
     pub(crate) client_timeout: Duration,
     /// How long the service may take to connect, to answer, or for the next piece of an answer, and how long answers may still
-    /// take when the gateway is told to end
+    /// take when the gateway shuts down
     #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "30s")]
     pub(crate) upstream_timeout: Duration,
     /// How much is logged: at debug, one line per denied request [default: info]

@@ -85,7 +85,7 @@ impl Counting {
         self.redis().is_none_or(|redis| redis.health().is_up())
     }
 
-    /// Whether the store can be asked. It is asked, since without requests nobody else finds out.
+    /// Whether the store answers. This asks it, since without requests the circuit breaker learns nothing.
     pub(crate) async fn health(&self) -> StoreHealth {
         let Some(redis) = self.redis() else {
             return StoreHealth::new(true, "memory is up");

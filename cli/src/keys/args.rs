@@ -29,7 +29,7 @@ pub(crate) struct KeyArgs {
     /// The limit's name in the rules file
     #[arg(long, value_name = "NAME")]
     pub(crate) limit: String,
-    /// Whom the limit counts, like ip=192.0.2.1
+    /// The key, like ip=192.0.2.1
     #[arg(long = "key", value_name = "KEY")]
     pub(crate) keys: Vec<String>,
     /// The plan whose quota applies, as the rules name it

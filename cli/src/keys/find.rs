@@ -8,11 +8,10 @@ use tollgate::{
     redis::{Client, RedisError},
 };
 
-use super::TIMEOUT;
 use crate::common::{
     failure::Failure,
     grouped::grouped,
-    redis::{self, Scan},
+    redis::{Scan, TIMEOUT, connect},
     store::Redis,
 };
 
@@ -90,7 +89,7 @@ async fn by_digest(
 
 /// Digests cannot be turned back, so every key of the limit is looked at.
 async fn search(digest: &str, prefix: &str, redis: &Redis, quiet: bool) -> Result<Option<Key>, RedisError> {
-    let mut connection = redis::connect(&Client::open(&*redis.url)?, TIMEOUT).await?;
+    let mut connection = connect(&Client::open(&*redis.url)?, TIMEOUT).await?;
     let progress = progress(quiet);
     let mut scan = Scan::beginning_with(prefix);
     let mut looked_at = 0;

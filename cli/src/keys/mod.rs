@@ -4,8 +4,6 @@ mod args;
 mod find;
 mod report;
 
-use std::time::Duration;
-
 use tollgate::{Charge, Decision, Key, Limit, Operation, RedisStore, Store};
 use tracing::level_filters::LevelFilter;
 
@@ -13,15 +11,8 @@ pub(crate) use self::args::KeyArgs;
 use self::{find::find_key, report::Report};
 use crate::{
     args::OutputArgs,
-    common::{
-        failure::Failure,
-        key_state::{KeyState, find_limit},
-        rules, runtime,
-    },
+    common::{failure::Failure, key_state::find_limit, redis, rules, runtime},
 };
-
-/// Nobody's request waits for an answer, so Redis may be slow.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn peek(args: &KeyArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
@@ -51,11 +42,11 @@ struct Found {
 
 impl Found {
     async fn find(args: &KeyArgs, output: OutputArgs) -> Result<Self, Failure> {
-        let redis = args.store.redis()?;
+        let server = args.store.redis()?;
         let rules = rules::read(&args.rules)?;
         let limit = find_limit(&rules, &args.limit, args.plan.as_deref())?;
-        let store = redis.builder().pool_size(1).deadline(TIMEOUT).build()?;
-        let key = find_key(&args.keys, &limit, &rules, &redis, &store, output.quiet).await?;
+        let store = server.builder().pool_size(1).deadline(redis::TIMEOUT).build()?;
+        let key = find_key(&args.keys, &limit, &rules, &server, &store, output.quiet).await?;
         Ok(Self { store, limit, key })
     }
 
@@ -80,9 +71,4 @@ impl Found {
             redis_key: self.store.redis_key(&self.limit, &self.key),
         }
     }
-}
-
-/// Whether a decision about a key says that nothing of it is used.
-fn is_unused(state: &Decision) -> bool {
-    KeyState::of(state).is_unused()
 }

@@ -5,7 +5,6 @@ use std::{fmt::Write, time::Duration};
 use serde_json::json;
 use tollgate::{Decision, Key, Limit};
 
-use super::is_unused;
 use crate::common::{failure::Failure, key_state::KeyState, output};
 
 pub(super) struct Report<'f> {
@@ -17,7 +16,7 @@ pub(super) struct Report<'f> {
 impl Report<'_> {
     pub(super) fn peeked(&self, state: &Decision, json: bool) -> Result<(), Failure> {
         if json {
-            return self.json(state, &[("is_unused", is_unused(state).into())]);
+            return self.json(state, &[("is_unused", KeyState::of(state).is_unused().into())]);
         }
         let mut text = self.head();
         let state = KeyState::of(state);
@@ -33,7 +32,7 @@ impl Report<'_> {
     pub(super) fn reset(&self, before: &Decision, after: &Decision, json: bool) -> Result<(), Failure> {
         let remaining = KeyState::of(before).remaining();
         if json {
-            let was_unused = is_unused(before).into();
+            let was_unused = KeyState::of(before).is_unused().into();
             return self.json(
                 after,
                 &[("was_unused", was_unused), ("remaining_before", remaining.into())],
@@ -41,7 +40,7 @@ impl Report<'_> {
         }
         let mut text = self.head();
         let capacity = self.limit.rule().capacity();
-        let before = match is_unused(before) {
+        let before = match KeyState::of(before).is_unused() {
             true => "nothing was used by this key".to_owned(),
             false => format!("{remaining} before"),
         };

@@ -321,3 +321,24 @@ async fn what_is_wrong_is_told() {
         assert!(line.contains("Redis at 127.0.0.1:"), "{line}");
     }
 }
+
+/// It has taken the connection, and answers no more.
+#[tokio::test]
+async fn a_redis_that_stops_answering_is_named() {
+    let (redis, folder) = counted().await;
+    let store = redis.url();
+    redis.freeze();
+    let check = vec!["check", "--store", &*store];
+    let by_value = |subcommand| arguments(subcommand, &store, "user", &["x-user-id=alice"], &[]);
+    let by_digest = arguments("peek", &store, "user", &["14fcf822b106b68a"], &[]);
+    std::thread::scope(|scope| {
+        for arguments in [check, by_value("peek"), by_value("reset"), by_digest] {
+            let (folder, redis) = (&folder, &redis);
+            scope.spawn(move || {
+                let line = Run::in_a_pipe(folder.path(), &arguments).failed();
+                let address = format!("Redis at 127.0.0.1:{}", redis.port());
+                assert!(line.contains(&address), "{arguments:?}: {line}");
+            });
+        }
+    });
+}

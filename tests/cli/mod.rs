@@ -15,6 +15,7 @@ use std::{
 use support::{
     folder::Folder,
     project::{self, program_path},
+    terminal::on_a_terminal,
 };
 
 const SUBCOMMANDS: [&str; 8] = [
@@ -103,14 +104,8 @@ impl Run {
     fn on_a_terminal(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let quoted = arguments.iter().map(|argument| format!(" '{argument}'"));
         let command = format!("{}{}", program_path("tollgate").display(), quoted.collect::<String>());
-        let mut script = Command::new("script");
-        script
-            .args(["-qec", &command, "/dev/null"])
-            .current_dir(folder)
-            .env("TERM", "xterm-256color")
-            .env_remove("NO_COLOR")
-            .envs(environment.iter().copied());
-        Self::of(&mut script)
+        let mut script = on_a_terminal(&command);
+        Self::of(script.current_dir(folder).envs(environment.iter().copied()))
     }
 
     /// All of it is as it should be, and nothing was said beside.

@@ -9,6 +9,7 @@ use support::{
     port::Port,
     project::{program_path, tollgate},
     redis::{RedisServer, ask},
+    terminal::on_a_terminal,
 };
 
 use super::{RULES, Run, folder_with};
@@ -156,8 +157,8 @@ fn ctrl_c_leaves_nothing_behind() {
         program_path("tollgate").display(),
         redis.url()
     );
-    let mut script = Command::new("script");
-    script.args(["-qec", &simulate, "/dev/null"]).current_dir(folder.path());
+    let mut script = on_a_terminal(&simulate);
+    script.current_dir(folder.path());
     let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // Once it draws how far it is, it counts.
     let mut drawn = BufReader::new(script.stdout.take().unwrap());
@@ -186,8 +187,8 @@ fn servers_on_a_terminal_are_ended_by_ctrl_c() {
             arguments.join(" "),
             redis.url()
         );
-        let mut script = Command::new("script");
-        script.args(["-qec", &command, "/dev/null"]).current_dir(folder.path());
+        let mut script = on_a_terminal(&command);
+        script.current_dir(folder.path());
         let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(script.stdout.take().unwrap())
             .lines()

@@ -1,6 +1,6 @@
 //! Progress, for whoever watches.
 
-use std::process::Command;
+use support::terminal;
 
 use super::{Case, Run, long};
 
@@ -9,9 +9,8 @@ fn on_a_terminal(case: &Case, redirected: &str) -> String {
     let words = case.command();
     let words: Vec<_> = [words.get_program()].into_iter().chain(words.get_args()).collect();
     let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
-    let mut script = Command::new("script");
-    script.current_dir(case.folder.path()).env("TERM", "xterm");
-    script.args(["-qec", &format!("{} {redirected}", words.join(" ")), "/dev/null"]);
+    let mut script = terminal::on_a_terminal(&format!("{} {redirected}", words.join(" ")));
+    script.current_dir(case.folder.path());
     Run::of(script).done()
 }
 

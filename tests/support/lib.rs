@@ -41,6 +41,7 @@ pub mod sentinel;
 pub mod server_clock;
 #[cfg(feature = "redis")]
 pub mod stores;
+pub mod terminal;
 pub mod traces;
 pub mod twins;
 #[cfg(feature = "redis")]

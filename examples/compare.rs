@@ -1,13 +1,13 @@
 //! The same twenty requests through five algorithms: ten just before a minute ends, ten just after it.
 //!
-//! Run it with `cargo run --example compare`: it goes by a clock of its own, so it takes no time. With
-//! `REDIS_URL=redis://127.0.0.1:6379 cargo run --example compare` the limits are kept in that Redis, and the answers
-//! are the same.
+//! Run it with `cargo run --example compare`: it uses a manual clock, so it takes no time. With
+//! `REDIS_URL=redis://127.0.0.1:6379 cargo run --example compare` the limits are stored in that Redis, with the same
+//! results.
 
 use std::{error::Error, process::ExitCode, time::Duration};
 
 use tollgate::{
-    Algorithm, Charge, FixedWindow, Key, LeakyBucket, Limit, ManualClock, MemoryStore, Operation, Quota, Rule,
+    Algorithm, AnyAlgorithm, Charge, FixedWindow, Key, LeakyBucket, Limit, ManualClock, MemoryStore, Operation, Quota,
     SlidingCounter, SlidingLog, Store, TokenBucket,
 };
 
@@ -33,7 +33,7 @@ async fn run() -> Result<(), AnyError> {
                 .url(&url)
                 .prefix("compare")
                 .clock(clock.clone())
-                // No client waits here: a busy Redis is no reason to end without an answer.
+                // No client waits here, so a busy Redis should not cause an error.
                 .deadline(Duration::from_secs(30))
                 .build()?;
             store.check().await?;
@@ -47,27 +47,27 @@ async fn run() -> Result<(), AnyError> {
 
 async fn compare<S: Store>(store: &S, clock: &ManualClock) -> Result<(), AnyError> {
     let quota = Quota::per_minute(10);
-    let rules: [Rule; 5] = [
-        TokenBucket::new(quota).rule(),
-        LeakyBucket::new(quota).rule(),
-        FixedWindow::new(quota).rule(),
-        SlidingLog::new(quota).rule(),
-        SlidingCounter::new(quota).rule(),
+    let algorithms: [AnyAlgorithm; 5] = [
+        TokenBucket::new(quota).to_any(),
+        LeakyBucket::new(quota).to_any(),
+        FixedWindow::new(quota).to_any(),
+        SlidingLog::new(quota).to_any(),
+        SlidingCounter::new(quota).to_any(),
     ];
-    println!("ten a minute; ten requests at 0:59, ten at 1:01\n");
+    println!("ten per minute; ten requests at 0:59, ten at 1:01\n");
     println!(
-        "{:16} {:>7} {:>7}   what the last one was told",
+        "{:16} {:>7} {:>7}   result of the last request",
         "algorithm", "at 0:59", "at 1:01"
     );
-    for rule in rules {
-        let limit = Limit::new("compare", rule);
+    for algorithm in algorithms {
+        let limit = Limit::new("compare", algorithm);
         let charge = Charge::new(limit, Key::GLOBAL);
         store
             .apply(Operation::Reset(charge.clone().into()))
             .await
             .map_err(Into::into)?;
-        let mut passed = [0; 2];
-        let mut told = String::new();
+        let mut admitted = [0; 2];
+        let mut result = String::new();
         for (burst, second) in [59, 61].into_iter().enumerate() {
             clock.set(second * 1_000_000);
             for _ in 0..10 {
@@ -75,15 +75,20 @@ async fn compare<S: Store>(store: &S, clock: &ManualClock) -> Result<(), AnyErro
                     .apply(Operation::Acquire(charge.clone().into()))
                     .await
                     .map_err(Into::into)?;
-                passed[burst] += u32::from(decision.admits());
-                told = match decision.retry_after() {
-                    Some(wait) => format!("come back in {wait:?}"),
-                    None if decision.delay() > Duration::ZERO => format!("wait for {:?}", decision.delay()),
-                    None => "go ahead".into(),
+                admitted[burst] += u32::from(decision.admits());
+                result = match decision.retry_after() {
+                    Some(wait) => format!("retry after {wait:?}"),
+                    None if decision.delay() > Duration::ZERO => format!("admitted after {:?}", decision.delay()),
+                    None => "admitted".into(),
                 };
             }
         }
-        println!("{:16} {:>7} {:>7}   {told}", rule.name(), passed[0], passed[1]);
+        println!(
+            "{:16} {:>7} {:>7}   {result}",
+            algorithm.name(),
+            admitted[0],
+            admitted[1]
+        );
         store.apply(Operation::Reset(charge.into())).await.map_err(Into::into)?;
     }
     Ok(())

@@ -1,12 +1,11 @@
-//! Whom to count, when it is none of the usual: an authenticated user, a tenant by host name, an API key, or several of
-//! these at once.
+//! Custom keys: an authenticated user, a tenant by host name, an API key, or a combination of these.
 //!
 //! Run it with `cargo run --example custom_key`, then for example
 //!
 //! ```sh
 //! for i in $(seq 4); do curl -i http://127.0.0.1:3000/me -H 'authorization: Bearer token-of-alice'; done
 //! for i in $(seq 4); do curl -i http://127.0.0.1:3000/tenant -H 'host: acme.example.com'; done   # without a tenant: 400
-//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/reports/1 -H 'x-api-key: secret'; done     # one route, whatever the id
+//! for i in $(seq 4); do curl -i http://127.0.0.1:3000/reports/1 -H 'x-api-key: secret'; done     # one route for all ids
 //! ```
 
 use std::{env, error::Error};
@@ -28,7 +27,7 @@ struct User {
     is_admin: bool,
 }
 
-/// Finds out who it is, before the limit counts them.
+/// Authenticates the user before the rate limit, which runs inside of this middleware.
 async fn authenticate(mut request: Request, next: Next) -> Response {
     let token = request
         .headers()
@@ -41,10 +40,10 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// A tenant per host name. A request that names none is refused with 400, in these words.
+/// A tenant per host name. A request without one is rejected with 400 and this message.
 fn tenant(request: &Request) -> Result<Key, KeyError> {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    // Names are the same in any case, and a port is not part of them.
+    // Host names are case-insensitive, and the port is not part of them.
     let name = host
         .unwrap_or_default()
         .split(':')
@@ -57,12 +56,12 @@ fn tenant(request: &Request) -> Result<Key, KeyError> {
 }
 
 fn app(store: impl Store) -> Router {
-    // An administrator is exempt, and whoever has not logged in shares one small limit with all the others.
+    // Administrators are exempt, and all unauthenticated requests share one limit.
     let user =
         FromExtension::new(|user: &User| (!user.is_admin).then(|| Key::named("user", &user.name))).or("anonymous");
     let me = RateLimitLayer::fixed_window("me", Quota::per_minute(3), user, store.clone());
     let tenants = RateLimitLayer::fixed_window("tenant", Quota::per_minute(3), tenant, store.clone());
-    // The key itself is neither stored nor logged, only its digest.
+    // Only a digest of the API key is stored and logged.
     let per_key_and_route = (ApiKey::header("x-api-key"), Route);
     let reports = RateLimitLayer::fixed_window("reports", Quota::per_minute(3), per_key_and_route, store);
     Router::new()
@@ -77,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let listener = TcpListener::bind(&listen)
         .await
-        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
+        .map_err(|error| format!("cannot listen on {listen} (set LISTEN=ADDRESS:PORT to change it): {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     Ok(axum::serve(listener, app(MemoryStore::new())).await?)
 }

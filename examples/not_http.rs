@@ -1,7 +1,7 @@
-//! A service that is not HTTP: jobs of several tenants, at most two a minute for each, and evenly spaced calls to
-//! something that cannot take bursts.
+//! Services other than HTTP: jobs of several tenants, at most two a minute each, and evenly spaced calls to a backend that cannot
+//! take bursts.
 //!
-//! Run it with `cargo run --example not_http`. It takes two seconds, because the calls wait for their turn.
+//! Run it with `cargo run --example not_http`. It takes two seconds, because the calls are delayed.
 
 use std::time::{Duration, Instant};
 
@@ -18,33 +18,33 @@ struct Job {
 async fn main() -> Result<(), BoxError> {
     let store = MemoryStore::new();
 
-    // With no response to make of a refusal, it is an error.
+    // A rejection is returned as an error.
     let by_tenant = |job: &Job| Key::named("tenant", job.tenant);
-    let two_a_minute = SlidingLog::new(Quota::per_minute(2));
+    let two_per_minute = SlidingLog::new(Quota::per_minute(2));
     let jobs = ServiceBuilder::new()
-        .layer(RateLimitLayer::new("jobs", two_a_minute, by_tenant, store.clone()).respond_with(AsError))
+        .layer(RateLimitLayer::new("jobs", two_per_minute, by_tenant, store.clone()).respond_with(AsError))
         .service(service_fn(async |job: Job| Ok::<_, BoxError>(job.work * 2)));
     for job in [("acme", 1), ("acme", 2), ("acme", 3), ("initech", 4)] {
         let (tenant, work) = job;
         match jobs.clone().oneshot(Job { tenant, work }).await {
             Ok(done) => println!("{tenant}: {work} became {done}"),
             Err(error) => match error.downcast_ref() {
-                Some(why @ Rejection::Limited(_)) => println!("{tenant}: {why}"),
+                Some(rejection @ Rejection::Limited(_)) => println!("{tenant}: {rejection}"),
                 _ => return Err(error),
             },
         }
     }
 
-    // A queue refuses nobody before it is full: calls are held, and leave two a second.
-    let evenly = RateLimitLayer::leaky_bucket("calls", Quota::new(10, Duration::from_secs(5)), Global, store);
+    // The queue delays calls to two per second, and denies only when it is full.
+    let queue = RateLimitLayer::leaky_bucket("calls", Quota::new(10, Duration::from_secs(5)), Global, store);
     let calls = ServiceBuilder::new()
-        .layer(evenly.respond_with(AsError))
+        .layer(queue.respond_with(AsError))
         .service(service_fn(async |call: u32| Ok::<_, BoxError>(call)));
     let start = Instant::now();
-    let waiting = (1..=5).map(|call| tokio::spawn(calls.clone().oneshot(call)));
-    for call in waiting.collect::<Vec<_>>() {
+    let delayed = (1..=5).map(|call| tokio::spawn(calls.clone().oneshot(call)));
+    for call in delayed.collect::<Vec<_>>() {
         let call = call.await??;
-        println!("call {call} left after {:.1} s", start.elapsed().as_secs_f64());
+        println!("call {call} ran after {:.1} s", start.elapsed().as_secs_f64());
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! Requests that cost what they turn out to cost: logins of which only failures count, answers that are paid by the word,
-//! uploads that are paid by the byte; and requests that are not counted at all.
+//! Costs that depend on the outcome: logins of which only failures count, answers charged by the word, uploads charged by the
+//! byte; and exempt and blocked requests.
 //!
 //! Run it with `cargo run --example outcomes`, then for example
 //!
 //! ```sh
-//! curl -i http://127.0.0.1:3000/login -d 'open sesame'                       # as often as you like
+//! curl -i http://127.0.0.1:3000/login -d 'open sesame'                       # without limit
 //! curl -i http://127.0.0.1:3000/login -d 'open barley'                       # five times
-//! curl -i http://127.0.0.1:3000/ask                                          # estimated at 50 words, it takes 6
+//! curl -i http://127.0.0.1:3000/ask                                          # charged 50 words, settled to 6
 //! curl -i http://127.0.0.1:3000/upload --data-binary @Cargo.toml             # 20,000 bytes an hour
-//! curl -i http://127.0.0.1:3000/healthz                                      # never counted
-//! curl -i http://127.0.0.1:3000/ask -A scraper                               # never served
+//! curl -i http://127.0.0.1:3000/healthz                                      # exempt
+//! curl -i http://127.0.0.1:3000/ask -A scraper                               # blocked with 403
 //! ```
 
 use std::{
@@ -32,7 +32,7 @@ use axum::{
 };
 use futures_util::stream;
 use tokio::net::TcpListener;
-use tollgate::{ContentLength, Decision, Global, MemoryStore, Quota, RateLimitLayer, Sent, SlidingCounter, Store};
+use tollgate::{ContentLength, Decision, Global, MemoryStore, Quota, RateLimitLayer, SentBody, SlidingCounter, Store};
 
 async fn login(password: String) -> StatusCode {
     match password.as_str() {
@@ -41,11 +41,11 @@ async fn login(password: String) -> StatusCode {
     }
 }
 
-/// How many words an answer has had so far. It is in the response's extensions, where the layer finds it.
+/// The number of words of an answer so far. The layer reads it from the response's extensions.
 #[derive(Clone, Default)]
 struct Words(Arc<AtomicU64>);
 
-/// Answers word by word, and nobody knows beforehand how many there will be.
+/// Streams an answer word by word; the number of words is not known in advance.
 async fn ask() -> impl IntoResponse {
     let words = Words::default();
     let counter = words.clone();
@@ -57,7 +57,7 @@ async fn ask() -> impl IntoResponse {
     (Extension(words), Body::from_stream(stream::iter(answer)))
 }
 
-/// Tells what a tier that is tried out would have said.
+/// Reports the outcomes of shadow tiers.
 async fn upload(decision: Decision, body: String) -> String {
     let shadows = decision.tiers().iter().filter(|tier| tier.is_shadow());
     let shadows: Vec<_> = shadows
@@ -72,15 +72,15 @@ fn app(store: impl Store) -> Router {
         .refund_if(|response: &Response| response.status().is_success());
     let words = RateLimitLayer::token_bucket("words", Quota::per_minute(100), Global, store.clone())
         .cost(|_: &Request| 50)
-        .settle_body(|sent: &Sent| Some(sent.extensions().get::<Words>()?.0.load(Ordering::Relaxed)));
+        .settle_body(|sent: &SentBody| Some(sent.extensions().get::<Words>()?.0.load(Ordering::Relaxed)));
     let uploads = RateLimitLayer::token_bucket("uploads", Quota::per_hour(20_000), Global, store.clone())
         .cost(ContentLength::or(5_000))
-        // Would two uploads an hour do? Let us see whom that would hit.
+        // A shadow tier, to see which requests a limit of two uploads an hour would deny.
         .tier("upload-count", SlidingCounter::new(Quota::per_hour(2)), Global)
         .shadow();
     let all = RateLimitLayer::sliding_counter("all", Quota::per_minute(1000), Global, store)
         .exempt(|request: &Request| request.uri().path() == "/healthz")
-        .deny(|request: &Request| {
+        .block(|request: &Request| {
             request
                 .headers()
                 .get("user-agent")
@@ -99,7 +99,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let listener = TcpListener::bind(&listen)
         .await
-        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
+        .map_err(|error| format!("cannot listen on {listen} (set LISTEN=ADDRESS:PORT to change it): {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     Ok(axum::serve(listener, app(MemoryStore::new())).await?)
 }

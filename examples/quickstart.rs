@@ -1,9 +1,9 @@
-//! The classic case, in three tiers that are charged together: 10,000 requests a minute for everyone, 100 a minute per
-//! user, and 10 a minute per user on one expensive endpoint.
+//! Three tiers that are charged together: 10,000 requests a minute for all clients, 100 a minute per user, and 10 a minute per user
+//! on one expensive endpoint.
 //!
-//! Run it with `cargo run --example quickstart` and try the lines that it prints. With
-//! `REDIS_URL=redis://127.0.0.1:6379 cargo run --example quickstart` the limits are kept in that Redis, and as many of
-//! these as you start share them. `LISTEN=127.0.0.1:3001` listens elsewhere.
+//! Run it with `cargo run --example quickstart` and try the commands that it prints. With
+//! `REDIS_URL=redis://127.0.0.1:6379 cargo run --example quickstart` the limits are stored in that Redis, and shared by all
+//! processes that use it. `LISTEN=127.0.0.1:3001` changes the address.
 
 use std::{env, error::Error, net::SocketAddr, process::ExitCode};
 
@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, SlidingCounter, Store};
 
 fn app(store: impl Store) -> Router {
-    // Whoever does not say who they are is counted by address.
+    // A request without a user is counted by its address.
     let user = Header::new("x-user-id").label("user").or(ClientIp::peer());
 
     let plain = RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store).tier(
@@ -32,11 +32,11 @@ fn app(store: impl Store) -> Router {
 type AnyError = Box<dyn Error + Send + Sync>;
 
 async fn run() -> Result<(), AnyError> {
-    let (app, kept) = match env::var("REDIS_URL") {
+    let (app, place) = match env::var("REDIS_URL") {
         #[cfg(feature = "redis")]
         Ok(url) => {
             let store = tollgate::RedisStore::connect(&url)?;
-            store.check().await?; // says at start-up what is wrong, not at 3 a.m.
+            store.check().await?; // fail at start-up, not on the first request
             (app(store), "in Redis")
         }
         #[cfg(not(feature = "redis"))]
@@ -46,23 +46,23 @@ async fn run() -> Result<(), AnyError> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let listener = TcpListener::bind(&listen)
         .await
-        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
+        .map_err(|error| format!("cannot listen on {listen} (set LISTEN=ADDRESS:PORT to change it): {error}"))?;
     let at = format!("http://{}", listener.local_addr()?);
-    println!("listening on {at}, limits are kept {kept}\n");
-    println!("what is left, in the headers:");
+    println!("listening on {at}, limits are stored {place}\n");
+    println!("remaining requests, in the headers:");
     println!("  curl -i {at}/api/hello -H 'x-user-id: alice'\n");
-    println!("the eleventh is refused by one tier, and costs the others nothing:");
+    println!("the eleventh is denied by one tier, and not charged to the others:");
     println!("  for i in $(seq 11); do curl -i {at}/api/expensive -H 'x-user-id: alice'; done\n");
-    println!("somebody else still has all of theirs:");
+    println!("another user still has the full quota:");
     println!("  curl -i {at}/api/expensive -H 'x-user-id: bob'");
-    // ClientIp reads the peer's address, which axum hands on when it is told to.
+    // ClientIp needs the peer address, which axum provides with this method.
     let service = app.into_make_service_with_connect_info::<SocketAddr>();
     Ok(axum::serve(listener, service).await?)
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // Says when Redis is gone, and when it is back. Meanwhile requests pass.
+    // Logs when Redis becomes unavailable and when it recovers. Requests are admitted meanwhile.
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     match run().await {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,9 +1,9 @@
--- The machine behind both buckets: a backlog that drains at a steady rate. State: backlog, unit, last.
+-- The arithmetic that both buckets share: a backlog that drains at a steady rate. State: backlog, unit, last.
 -- Rule: capacity unit drain, and for a leaky bucket queue (1 or 0) and max_wait (-1 for none).
 
 if algorithms.bucket then
-  -- 2^52: the most that a backlog is, in units.
-  local MOST = 4503599627370496
+  -- The bound of a full bucket, in units: 2^52.
+  local MAX_BACKLOG = 4503599627370496
 
   local function parse(_, value)
     if not value then
@@ -18,7 +18,7 @@ if algorithms.bucket then
     end
   end
 
-  -- The backlog in this rule's units, which are not the state's when the rate has been changed in between.
+  -- The backlog in this rule's units, which differ from the state's if the rate was changed after the charge.
   local function in_units(rule, state)
     if state.backlog == 0 then
       return 0
@@ -26,10 +26,10 @@ if algorithms.bucket then
     local unit = rule[2]
     local tokens = math.floor(state.backlog / state.unit)
     local rest = state.backlog % state.unit * unit / state.unit
-    return math.min(tokens * unit + math.ceil(rest), MOST)
+    return math.min(tokens * unit + math.ceil(rest), MAX_BACKLOG)
   end
 
-  -- What is still owed, and the time by the bucket's own reckoning.
+  -- The backlog at `now`, and the effective time: not before the state's.
   local function level(rule, state)
     local now, last = now, state.last
     if now < last then
@@ -43,16 +43,16 @@ if algorithms.bucket then
   local function peek(rule, state, cost)
     local capacity, unit, drain = rule[1], rule[2], rule[3]
     local level, now = level(rule, state)
-    local room = (capacity - cost) * unit
-    local outcome, wait, too_long = ADMITTED, 0, 0
+    local max_level = (capacity - cost) * unit
+    local outcome, wait, excess = ADMITTED, 0, 0
     if rule[4] == 1 and cost > 0 then
       wait = math.ceil(level / drain)
-      too_long = rule[5] < 0 and 0 or math.max(0, wait - rule[5])
+      excess = rule[5] < 0 and 0 or math.max(0, wait - rule[5])
     end
     if cost > capacity then
       outcome, wait = IMPOSSIBLE, 0
-    elseif cost > 0 and (level > room or too_long > 0) then
-      outcome, wait = LIMITED, math.max(math.ceil((level - room) / drain), too_long)
+    elseif cost > 0 and (level > max_level or excess > 0) then
+      outcome, wait = LIMITED, math.max(math.ceil((level - max_level) / drain), excess)
     else
       level = level + cost * unit
     end
@@ -61,7 +61,7 @@ if algorithms.bucket then
     return outcome, remaining, wait, (level + -level % drain) / drain, now, level
   end
 
-  local function owe(rule, state, backlog, now)
+  local function set_backlog(rule, state, backlog, now)
     if backlog == 0 then
       state.backlog, state.unit, state.last = 0, 0, 0
     else
@@ -70,34 +70,34 @@ if algorithms.bucket then
     state.changed = rule
   end
 
-  local function commit(rule, state, _, at, place)
-    state.backlog, state.unit, state.last, state.changed = place, rule[2], at, rule
+  local function commit(rule, state, _, at, position)
+    state.backlog, state.unit, state.last, state.changed = position, rule[2], at, rule
   end
 
-  local function written(rule, state)
+  local function serialize(rule, state)
     local backlog, drain = state.backlog, rule[3]
     local expires_at = state.last + (backlog + -backlog % drain) / drain
     return expires_at, pack(-1 - backlog, state.unit, state.last)
   end
 
   local function corrections()
-    -- A charge can only be given back in the units that it was taken in.
+    -- Whether the rule, the charge and the state have the same units. Otherwise a refund is not possible.
     local function counts_in(rule, mark, state)
       return mark.unit == rule[2] and mark.unit == state.unit
     end
 
-    -- Gives back a place in a queue, whose later places are promised already: only the last may go.
+    -- Refunds a place in the queue. Only the last place can be refunded, because the delays of later requests are already set.
     local function leave_queue(rule, state, mark, cost)
-      local nobody_since = state.last == mark.at and state.backlog == mark.place
-      if counts_in(rule, mark, state) and nobody_since then
-        owe(rule, state, math.max(0, state.backlog - cost * rule[2]), state.last)
+      local is_last = state.last == mark.at and state.backlog == mark.position
+      if counts_in(rule, mark, state) and is_last then
+        set_backlog(rule, state, math.max(0, state.backlog - cost * rule[2]), state.last)
         if level(rule, state) == 0 then
-          owe(rule, state, 0, 0)
+          set_backlog(rule, state, 0, 0)
         end
       end
     end
 
-    -- Gives back what is still owed of a charge: what has drained since is nobody's to give.
+    -- Refunds what has not drained of a charge.
     local function refund(rule, state, mark, cost)
       if rule[4] == 1 then
         return leave_queue(rule, state, mark, cost)
@@ -106,24 +106,24 @@ if algorithms.bucket then
         return
       end
       local level, now = level(rule, state)
-      local owed = math.max(0, mark.place - math.max(0, now - mark.at) * rule[3])
-      local given = math.min(cost * rule[2], owed)
-      if given > 0 then
-        owe(rule, state, math.max(0, level - given), now)
+      local undrained = math.max(0, mark.position - math.max(0, now - mark.at) * rule[3])
+      local refunded = math.min(cost * rule[2], undrained)
+      if refunded > 0 then
+        set_backlog(rule, state, math.max(0, level - refunded), now)
       end
     end
 
     local function overcharge(rule, state, surplus)
       local level, now = level(rule, state)
-      local most = 2 * rule[1] * rule[2]
-      if level < most then
-        owe(rule, state, math.min(level + math.min(surplus, 2 * rule[1]) * rule[2], most), now)
+      local max = 2 * rule[1] * rule[2]
+      if level < max then
+        set_backlog(rule, state, math.min(level + math.min(surplus, 2 * rule[1]) * rule[2], max), now)
       end
     end
 
     return refund, overcharge
   end
 
-  algorithms.bucket = { parse = parse, peek = peek, commit = commit, written = written, corrections = corrections }
+  algorithms.bucket = { parse = parse, peek = peek, commit = commit, serialize = serialize, corrections = corrections }
 end
 

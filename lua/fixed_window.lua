@@ -1,4 +1,4 @@
--- Fixed window: one count, which starts over with every window. State: start, count.
+-- Fixed window: one count, which is reset with every window. State: start, count.
 -- Rule: limit window anchored (1 or 0).
 
 if algorithms.fixed_window then
@@ -15,8 +15,8 @@ if algorithms.fixed_window then
     end
   end
 
-  -- The window in force, and the time by its own reckoning.
-  local function in_force(rule, state)
+  -- The start and count of the window at `now`, and the effective time: not before the start.
+  local function current_window(rule, state)
     local window = rule[2]
     if state.count > 0 and now < state.start + window then
       return state.start, state.count, now > state.start and now or state.start
@@ -27,7 +27,7 @@ if algorithms.fixed_window then
 
   local function peek(rule, state, cost)
     local limit = rule[1]
-    local start, count, now = in_force(rule, state)
+    local start, count, now = current_window(rule, state)
     local left = start + rule[2] - now
     local outcome, wait = ADMITTED, 0
     if cost > limit then
@@ -44,25 +44,25 @@ if algorithms.fixed_window then
     state.start, state.count, state.changed = start, count, rule
   end
 
-  local function commit(rule, state, cost, _, place)
-    set(rule, state, place, state.start == place and state.count + cost or cost)
+  local function commit(rule, state, cost, _, position)
+    set(rule, state, position, state.start == position and state.count + cost or cost)
   end
 
-  local function written(rule, state)
+  local function serialize(rule, state)
     local expires_at = state.count == 0 and 0 or state.start + rule[2]
     return expires_at, pack(-1 - state.start, state.count)
   end
 
   local function corrections()
     local function refund(rule, state, mark, cost)
-      local start, count = in_force(rule, state)
-      if count > 0 and start == mark.place then
+      local start, count = current_window(rule, state)
+      if count > 0 and start == mark.position then
         set(rule, state, start, math.max(0, count - cost))
       end
     end
 
     local function overcharge(rule, state, surplus)
-      local start, count = in_force(rule, state)
+      local start, count = current_window(rule, state)
       surplus = math.min(surplus, math.max(0, 2 * rule[1] - count))
       if surplus > 0 then
         set(rule, state, start, count + surplus)
@@ -73,7 +73,7 @@ if algorithms.fixed_window then
   end
 
   algorithms.fixed_window = {
-    parse = parse, peek = peek, commit = commit, written = written, corrections = corrections,
+    parse = parse, peek = peek, commit = commit, serialize = serialize, corrections = corrections,
   }
 end
 

@@ -1,4 +1,4 @@
--- What can be done to limits: charge them, correct charges, forget them. Each state is read once and written once.
+-- The operations: charge limits, settle charges, reset keys. Each state is read once and written once.
 
 for i = 1, #rules do
   local name = rules[i].algorithm
@@ -9,41 +9,41 @@ for i = 1, #rules do
   rules[i].algorithm = algorithm
 end
 
--- What is under the keys, read together where there are several. A key of another type reads like one that is not there.
-local values, strangers
+-- The values of the keys, by one MGET if there are several. MGET returns nil for a key of another type, as for a missing one.
+local values, wrong_types
 if #KEYS > 1 and #KEYS <= 1000 then
   values = call('MGET', unpack(KEYS))
 end
 
--- Whether any of the keys that read like that is there.
-local function are_strangers()
-  if strangers == nil then
+-- Whether any of the keys with a nil value exists, so that its type is wrong.
+local function has_wrong_types()
+  if wrong_types == nil then
     local missing = {}
     for key = 1, #KEYS do
       if not values[key] then
         missing[#missing + 1] = KEYS[key]
       end
     end
-    strangers = call('EXISTS', unpack(missing)) > 0
+    wrong_types = call('EXISTS', unpack(missing)) > 0
   end
-  return strangers
+  return wrong_types
 end
 
 local states = {}
 local function load(key, rule)
   local algorithm = rule.algorithm
-  local state, sound
+  local state, ok
   if algorithm.load then
     state = algorithm.load(rule, KEYS[key])
   else
     local value, garbage = values and values[key]
-    if not value and (not values or are_strangers()) then
+    if not value and (not values or has_wrong_types()) then
       value, garbage = read('GET', KEYS[key])
     end
     if value then
-      sound, state = pcall(algorithm.parse, rule, value)
+      ok, state = pcall(algorithm.parse, rule, value)
     end
-    if not (sound and state) then
+    if not (ok and state) then
       state = algorithm.parse(rule)
       if value or garbage then
         state.garbage = true
@@ -54,10 +54,10 @@ local function load(key, rule)
   return state
 end
 
--- A window's key already lives as long as it should, unless the window has moved on.
+-- A window's key already has the right time-to-live, unless a new window has started.
 local function save(key, state)
   local rule = state.changed
-  local expires_at, value = rule.algorithm.written(rule, state)
+  local expires_at, value = rule.algorithm.serialize(rule, state)
   if expires_at <= now then
     call('DEL', KEYS[key])
   elseif not value then
@@ -69,30 +69,30 @@ local function save(key, state)
   end
 end
 
--- How many arguments a charge has.
+-- The number of arguments per charge.
 local ACQUIRE, SETTLE, RESET = 4, 7, 2
 
--- Six numbers per charge, after the time; there is room for those of one, which is what most calls are about.
-local reply, said = { now, nil, nil, nil, nil, nil, nil }, 1
+-- The time, then six numbers per charge; the table is preallocated for one charge, like most calls. `written` is its length.
+local reply, written = { now, nil, nil, nil, nil, nil, nil }, 1
 
--- Peeks all, and only if all admit, commits all.
+-- Peeks all charges, and commits them only if all admit.
 local function acquire()
   local args, states, reply = args, states, reply
-  local first, tier, admitted = cursor + 3, said, true
+  local first, tier, admitted = cursor + 3, written, true
   local last = cursor + 2 + ACQUIRE * args[cursor + 2]
   for charge = first, last, ACQUIRE do
     local key, rule, cost = args[charge], rules[args[charge + 1]], args[charge + 2]
     local state = states[key] or load(key, rule)
-    local outcome, remaining, wait, reset_after, at, place = rule.algorithm.peek(rule, state, cost)
+    local outcome, remaining, wait, reset_after, at, position = rule.algorithm.peek(rule, state, cost)
     if outcome ~= ADMITTED or cost == 0 then
       admitted = admitted and (outcome == ADMITTED or args[charge + 3] == 1)
-      at, place = -1, -1
+      at, position = -1, -1
     end
     reply[tier + 1], reply[tier + 2], reply[tier + 3] = outcome, remaining, wait
-    reply[tier + 4], reply[tier + 5], reply[tier + 6] = reset_after, at, place
+    reply[tier + 4], reply[tier + 5], reply[tier + 6] = reset_after, at, position
     tier = tier + 6
   end
-  tier = said
+  tier = written
   for charge = first, last, ACQUIRE do
     local state, rule = states[args[charge]], rules[args[charge + 1]]
     if not admitted then
@@ -105,17 +105,17 @@ local function acquire()
     end
     tier = tier + 6
   end
-  cursor, said = last, tier
+  cursor, written = last, tier
 end
 
--- The other operations, which are seldom needed, and their names.
-local function others()
+-- The other operations, which are rare, by name.
+local function rare_operations()
   local function report(rule, state)
     local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0)
     for i, number in ipairs({ outcome, remaining, wait, reset_after, -1, -1 }) do
-      reply[said + i] = number
+      reply[written + i] = number
     end
-    said = said + 6
+    written = written + 6
   end
 
   -- Corrects charges to their true cost.
@@ -123,7 +123,7 @@ local function others()
     cursor = cursor + 1
     for _ = 1, argument() do
       local key, rule, cost = argument(), rules[argument()], argument()
-      local mark, to = { at = argument(), place = argument(), unit = argument() }, argument()
+      local mark, to = { at = argument(), position = argument(), unit = argument() }, argument()
       local state, algorithm = states[key] or load(key, rule), rule.algorithm
       if not algorithm.refund then
         algorithm.refund, algorithm.overcharge = algorithm.corrections()
@@ -137,7 +137,7 @@ local function others()
     end
   end
 
-  -- Forgets keys, whatever they hold.
+  -- Deletes keys, whatever their values.
   local function reset()
     cursor = cursor + 1
     for _ = 1, argument() do

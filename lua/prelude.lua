@@ -1,26 +1,26 @@
 -- tollgate: several operations on several limits in one atomic step. lua/README.md documents KEYS, ARGV and the reply.
 --
--- The parts are joined in this order: prelude, the algorithms, operations, driver. Each algorithm reads like its twin in
--- src/algorithm/, with the same names in the same order. Two things differ: a peek that admits also tells when and where
--- the charge would leave its trace (`at` and `place` of the receipt), so that a commit need not work it out again; and
--- a / b is rounded down as (a - a % b) / b and up as (a + -a % b) / b, since a call of floor takes longer than both.
+-- The parts are joined in this order: prelude, the algorithms, operations, driver. Each algorithm follows its counterpart in
+-- src/algorithm/, with the same names in the same order. Two things differ: a peek that admits also returns `at` and
+-- `position` of the receipt, so that a commit does not compute them again; and a / b is rounded down as (a - a % b) / b and
+-- up as (a + -a % b) / b, since a call of floor takes longer than both.
 --
--- Redis runs all of this from the top in every call, and to make a function, and to sweep it up afterwards, takes longer
--- than to call it. So a call makes only the algorithms that it uses, and what corrects charges only if it has to.
+-- Redis runs all of this from the top in every call, and creating a function and collecting it afterwards takes longer than
+-- calling it. So a call creates only the algorithms that it uses, and the functions that correct charges only on demand.
 
 local call = redis.call
 local format = string.format
 local pack, unpacked = cmsgpack.pack, cmsgpack.unpack
 
--- Outcomes, as the reply spells them. What failed says why at the reply's end.
+-- The outcomes in the reply. The error messages of failed operations are at its end.
 local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
 
--- The arguments, from left to right: packed into one, as the reply then is too, or as text.
+-- The arguments: one MessagePack string, to which the reply is one too, or text.
 local args, cursor, packed = {}, 0, #ARGV == 1
 if packed then
   args = { unpacked(ARGV[1]) }
   if args[2] == nil then
-    args = args[1] -- an array: a function cannot return more than some thousand values
+    args = args[1] -- an array, since a function cannot return more than a few thousand values
   end
 else
   for i, text in ipairs(ARGV) do
@@ -32,7 +32,7 @@ local function argument()
   return args[cursor]
 end
 
--- The time is named by the caller or, for '*', Redis's own: read once, since it can move within a call.
+-- The time of the caller or, for '*', of Redis: read once, since it can change within a call.
 local named = argument()
 local now = named
 if named == '*' then
@@ -40,7 +40,7 @@ if named == '*' then
   named, now = nil, time[1] * 1000000 + time[2]
 end
 
--- The rules: the algorithm, for now by name, and its numbers, in the order in which it documents them.
+-- The rules: the algorithm, first by name, and its numbers, in the order that the algorithm documents.
 local rules, algorithms = {}, {}
 for i = 1, argument() do
   local name, first, numbers = args[cursor + 1], cursor + 2, 3
@@ -57,11 +57,11 @@ for i = 1, argument() do
   cursor = cursor + 1 + numbers
 end
 
--- Whole numbers from here on are not exact any more.
+-- From here on, doubles do not represent all integers exactly: 2^53.
 local INEXACT = 9007199254740992
 
--- What a reading command answers, or nil and whether the key holds something of another type, which is that key's
--- affair. Any other error is the operation's: a limit that cannot be read must not pass for a fresh one.
+-- The reply of a reading command; nil and true if the key has another type, which affects only that key. Any other error fails
+-- the operation: a limit that cannot be read must not count as fresh.
 local function read(...)
   local value = redis.pcall(...)
   if type(value) ~= 'table' or not value.err then
@@ -69,10 +69,11 @@ local function read(...)
   elseif string.find(value.err, 'WRONGTYPE', 1, true) then
     return nil, true
   end
-  return call(...) -- which raises the error as it is
+  return call(...) -- raises the error unchanged
 end
 
--- When Redis forgets a key. It expires by its own clock, so under a named time a key stays for an hour at least.
+-- The arguments for the expiry of a key. Redis expires keys by its own clock, so with a time of the caller the time-to-live is an
+-- hour at least.
 local function lifetime(expires_at)
   if named then
     return 'PX', format('%d', math.max(3600000, math.ceil((expires_at - now) / 1000)))

@@ -1,4 +1,4 @@
--- Sliding window counter: a count per sub-window, the oldest weighed by how much of it is still inside.
+-- Sliding window counter: a count per sub-window, the oldest weighted by the share of it that is still inside the window.
 -- State: newest, and the counts from there back. Rule: limit width buckets.
 
 if algorithms.sliding_counter then
@@ -28,7 +28,7 @@ if algorithms.sliding_counter then
     return state.counts[back - age + 1] or 0
   end
 
-  -- Drops the zeros at both ends, and with them the state when nothing is left.
+  -- Drops the zeros at both ends. If nothing is left, the state becomes fresh.
   local function trim(rule, state)
     local counts = state.counts
     while counts[#counts] == 0 do
@@ -44,8 +44,8 @@ if algorithms.sliding_counter then
     state.changed = rule
   end
 
-  -- Where now falls in a state: in which sub-window, how many after its newest (its age), and how far into it.
-  local function moment(rule, state)
+  -- The time as the index of its sub-window, the number of sub-windows since the state's newest, and the time elapsed in it.
+  local function position_at(rule, state)
     local now, newest, width = now, state.newest, rule[2]
     if now < newest * width then
       now = newest * width
@@ -55,49 +55,49 @@ if algorithms.sliding_counter then
     return index, index - newest, elapsed
   end
 
-  -- The sum of the sub-windows that are wholly inside.
+  -- The sum of the sub-windows that are entirely inside the window.
   local function full(rule, state, age)
     local counts, sum = state.counts, 0
-    for position = 1, rule[3] - age do
-      sum = sum + (counts[position] or 0)
+    for i = 1, rule[3] - age do
+      sum = sum + (counts[i] or 0)
     end
     return sum
   end
 
-  -- What is still inside of the sub-window that is leaving.
-  local function weighted(rule, leaving, elapsed)
-    return math.floor(leaving * (rule[2] - elapsed) / rule[2])
+  -- The count of the oldest sub-window, weighted by the share that is still inside the window.
+  local function weighted(rule, oldest, elapsed)
+    return math.floor(oldest * (rule[2] - elapsed) / rule[2])
   end
 
   local function used(rule, state, age, elapsed)
     return full(rule, state, age) + weighted(rule, count(state, age, rule[3]), elapsed)
   end
 
-  -- How far into a sub-window, from `start` on, the leaving one weighs no more than `room`; its width when never.
-  local function shrinks_to(rule, room, leaving, start)
-    if leaving <= room then
+  -- The earliest elapsed time from `start` at which the weighted count is at most `max`; the width if there is none.
+  local function shrinks_to(rule, max, oldest, start)
+    if oldest <= max then
       return start
     end
-    local guess = math.floor(rule[2] - (room + 1) * rule[2] / leaving)
+    local guess = math.floor(rule[2] - (max + 1) * rule[2] / oldest)
     local elapsed = math.max(guess, start)
-    while elapsed < rule[2] and weighted(rule, leaving, elapsed) > room do
+    while elapsed < rule[2] and weighted(rule, oldest, elapsed) > max do
       elapsed = elapsed + 1
     end
     return elapsed
   end
 
-  -- How long until no more than `allowance` is used, if nobody comes in between.
-  local function retry_after(rule, state, moment_age, moment_elapsed, allowance)
+  -- How long until at most `allowance` is used, without other charges.
+  local function retry_after(rule, state, position_age, position_elapsed, allowance)
     local ahead = 0
     while true do
-      local age = moment_age + ahead
-      local room = allowance - full(rule, state, age)
-      if room >= 0 then
-        local leaving = count(state, age, rule[3])
-        local start = ahead == 0 and moment_elapsed or 0
-        local elapsed = shrinks_to(rule, room, leaving, start)
+      local age = position_age + ahead
+      local max = allowance - full(rule, state, age)
+      if max >= 0 then
+        local oldest = count(state, age, rule[3])
+        local start = ahead == 0 and position_elapsed or 0
+        local elapsed = shrinks_to(rule, max, oldest, start)
         if elapsed < rule[2] then
-          return ahead * rule[2] + elapsed - moment_elapsed
+          return ahead * rule[2] + elapsed - position_elapsed
         end
       end
       ahead = ahead + 1
@@ -106,7 +106,7 @@ if algorithms.sliding_counter then
 
   local function peek(rule, state, cost)
     local limit = rule[1]
-    local index, age, elapsed = moment(rule, state)
+    local index, age, elapsed = position_at(rule, state)
     local used = used(rule, state, age, elapsed)
     local ends = rule[3] + 1
     if cost > 0 and cost <= limit and used <= limit - cost then
@@ -125,7 +125,7 @@ if algorithms.sliding_counter then
     return outcome, math.max(0, limit - used), wait, reset_after
   end
 
-  -- Counts `units` in the sub-window of this index, which is `age` after the newest.
+  -- Adds `units` to the sub-window of this index, which is `age` after the newest.
   local function add(rule, state, index, age, units)
     local counts = state.counts
     if age > 0 or #counts == 0 then
@@ -139,11 +139,11 @@ if algorithms.sliding_counter then
     trim(rule, state)
   end
 
-  local function commit(rule, state, cost, _, place)
-    add(rule, state, place, place - state.newest, cost)
+  local function commit(rule, state, cost, _, position)
+    add(rule, state, position, position - state.newest, cost)
   end
 
-  local function written(rule, state)
+  local function serialize(rule, state)
     local counts = state.counts
     local expires_at = (state.newest + rule[3] + 1) * rule[2]
     if #counts == 0 then
@@ -154,8 +154,8 @@ if algorithms.sliding_counter then
 
   local function corrections()
     local function refund(rule, state, mark, cost)
-      local tracked = moment(rule, state) <= mark.place + rule[3]
-      local position = state.newest - mark.place + 1
+      local tracked = position_at(rule, state) <= mark.position + rule[3]
+      local position = state.newest - mark.position + 1
       local count = state.counts[position]
       if tracked and count and count > 0 then
         state.counts[position] = math.max(0, count - cost)
@@ -164,7 +164,7 @@ if algorithms.sliding_counter then
     end
 
     local function overcharge(rule, state, surplus)
-      local index, age, elapsed = moment(rule, state)
+      local index, age, elapsed = position_at(rule, state)
       surplus = math.min(surplus, math.max(0, 2 * rule[1] - used(rule, state, age, elapsed)))
       if surplus > 0 then
         add(rule, state, index, age, surplus)
@@ -175,7 +175,7 @@ if algorithms.sliding_counter then
   end
 
   algorithms.sliding_counter = {
-    parse = parse, peek = peek, commit = commit, written = written, corrections = corrections,
+    parse = parse, peek = peek, commit = commit, serialize = serialize, corrections = corrections,
   }
 end
 

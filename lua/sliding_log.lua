@@ -1,45 +1,45 @@
 -- Sliding window log: the time of every admitted request, oldest first, as a list of integers.
 -- Rule: limit window.
 --
--- A log can be long, so it is never read whole. Its state is what a call needs to know of the list in Redis: its
--- `size`, how many of the oldest are `gone`, the `newest` that counts, and how many this call has `added` at that time.
+-- A log can be long, so it is never read completely. The state here describes the list in Redis: its `size`, how many of the
+-- oldest entries are `expired`, the `newest` that counts, and how many this call has `added` at that time.
 
 if algorithms.sliding_log then
-  -- The time that an entry is, or nil: tonumber alone takes 'nan', '-1', '1e9' and '0x10'.
+  -- The time of an entry, or nil: tonumber alone accepts 'nan', '-1', '1e9' and '0x10'.
   local function time_of(entry)
     local digits = string.match(entry or '', '^%d+$')
     local time = digits and #digits <= 16 and tonumber(digits)
     return time and time < INEXACT and time or nil
   end
 
-  -- As if there were nothing in the list; `stale` remembers that there is.
-  local function forget(state, garbage)
-    state.size, state.gone, state.added, state.newest = 0, 0, 0, nil
+  -- Treats the list as empty; `stale` records that it exists.
+  local function clear(state, garbage)
+    state.size, state.expired, state.added, state.newest = 0, 0, 0, nil
     state.now, state.stale, state.garbage = now, true, garbage
     return state
   end
 
-  -- How many of the oldest are gone; nil when it meets what is no time. Few are, as a rule, and those are found among
-  -- the first, which are read together; beyond them it is a binary search, since nobody trims what a refusal leaves.
-  local function gone(rule, state)
-    local function is_gone(entry)
+  -- The number of expired entries; nil if one of those read is not a time. Usually few are expired, and those are found among the
+  -- first, which are read together. The rest is a binary search, since a denial does not trim the list.
+  local function expired(rule, state)
+    local function is_expired(entry)
       local time = time_of(entry)
       return time and time + rule[2] <= state.now, time
     end
     local first = call('LRANGE', state.key, 0, 15)
     for i, entry in ipairs(first) do
-      local lapsed, time = is_gone(entry)
-      if not lapsed then
+      local has_expired, time = is_expired(entry)
+      if not has_expired then
         return time and i - 1
       end
     end
     local low, high = #first, state.size - 1
     while low < high do
       local middle = math.floor((low + high) / 2)
-      local lapsed, time = is_gone(call('LINDEX', state.key, middle))
+      local has_expired, time = is_expired(call('LINDEX', state.key, middle))
       if not time then
         return nil
-      elseif lapsed then
+      elseif has_expired then
         low = middle + 1
       else
         high = middle
@@ -48,36 +48,36 @@ if algorithms.sliding_log then
     return low
   end
 
-  local function look(rule, state)
+  local function refresh(rule, state)
     local newest, garbage = read('LINDEX', state.key, -1)
     if garbage then
-      return forget(state, true)
+      return clear(state, true)
     elseif not newest then
       return state
     end
     newest = time_of(newest)
     if not newest then
-      return forget(state, true)
+      return clear(state, true)
     elseif newest + rule[2] <= now then
-      return forget(state)
+      return clear(state)
     end
     state.newest, state.now = newest, math.max(now, newest)
     state.size = call('LLEN', state.key)
-    state.gone = gone(rule, state)
-    return state.gone and state or forget(state, true)
+    state.expired = expired(rule, state)
+    return state.expired and state or clear(state, true)
   end
 
   local function load(rule, key)
-    return look(rule, { key = key, size = 0, gone = 0, added = 0, now = now })
+    return refresh(rule, { key = key, size = 0, expired = 0, added = 0, now = now })
   end
 
   local function count(state)
-    return state.size - state.gone + state.added
+    return state.size - state.expired + state.added
   end
 
-  -- The time of the n-th oldest that counts.
+  -- The time of the n-th oldest entry that counts.
   local function entry(state, n)
-    local index = state.gone + n - 1
+    local index = state.expired + n - 1
     if index >= state.size then
       return state.newest
     end
@@ -94,11 +94,11 @@ if algorithms.sliding_log then
       if used <= limit then
         return ADMITTED, limit - used, 0, rule[2], state.now, 0
       end
-      local leaves = entry(state, used - limit)
-      if not leaves then
-        return peek(rule, forget(state, true), cost)
+      local oldest = entry(state, used - limit)
+      if not oldest then
+        return peek(rule, clear(state, true), cost)
       end
-      outcome, wait = LIMITED, leaves + rule[2] - state.now
+      outcome, wait = LIMITED, oldest + rule[2] - state.now
     end
     local reset_after = count > 0 and state.newest + rule[2] - state.now or 0
     return outcome, math.max(0, limit - count), wait, reset_after
@@ -112,17 +112,17 @@ if algorithms.sliding_log then
     add(rule, state, cost)
   end
 
-  local function written(rule, state)
+  local function serialize(rule, state)
     return state.newest and state.newest + rule[2] or 0
   end
 
-  -- Brings the list up to date: drops what is gone, and pushes what this call has added.
+  -- Writes the list: drops expired entries, and pushes those that this call has added.
   local function save(key, state, unit, milliseconds)
     local size = count(state)
     if state.stale then
       call('DEL', key)
-    elseif state.gone > 0 then
-      call('LTRIM', key, state.gone, -1)
+    elseif state.expired > 0 then
+      call('LTRIM', key, state.expired, -1)
     end
     local time = format('%d', state.now)
     while state.added > 0 do
@@ -133,25 +133,25 @@ if algorithms.sliding_log then
       call('RPUSH', key, unpack(times))
       state.added = state.added - #times
     end
-    state.size, state.gone, state.stale = size, 0, nil
+    state.size, state.expired, state.stale = size, 0, nil
     call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, milliseconds)
   end
 
   local function corrections()
-    -- Which entries to remove is Redis's to find, so the list is brought up to date before and looked at again after.
+    -- LREM finds the entries to remove in Redis, so the list is written before it and read again after it.
     local function refund(rule, state, mark, cost)
       if cost == 0 or count(state) == 0 or mark.at + rule[2] <= state.now then
         return
       end
       if state.added > 0 then
-        save(state.key, state, lifetime(written(rule, state)))
+        save(state.key, state, lifetime(serialize(rule, state)))
       end
       if call('LREM', state.key, cost, format('%d', mark.at)) > 0 then
-        if state.gone > 0 then
-          call('LTRIM', state.key, state.gone, -1)
+        if state.expired > 0 then
+          call('LTRIM', state.key, state.expired, -1)
         end
-        state.size, state.gone, state.newest, state.now, state.changed = 0, 0, nil, now, rule
-        look(rule, state)
+        state.size, state.expired, state.newest, state.now, state.changed = 0, 0, nil, now, rule
+        refresh(rule, state)
       end
     end
 
@@ -166,7 +166,7 @@ if algorithms.sliding_log then
   end
 
   algorithms.sliding_log = {
-    load = load, peek = peek, commit = commit, written = written, save = save, corrections = corrections,
+    load = load, peek = peek, commit = commit, serialize = serialize, save = save, corrections = corrections,
   }
 end
 

@@ -1,4 +1,4 @@
-# What scripts need, and where it comes from. Sourced by them.
+# Functions that check and install required programs. Sourced by the other scripts.
 
 step() { printf '\n== %s\n' "$*" >&2; }
 
@@ -14,8 +14,8 @@ need_rust() {
   need cc gcc
 }
 
-# Where it can (Debian), and otherwise it says what to install.
-install() { # what is missing, its Debian package
+# Installs a Debian package, or prints what to install on other systems.
+install() { # program, Debian package
   step "installing $2"
   if ! command -v apt-get >/dev/null; then
     echo "$0 needs $1: install it (its Debian package is $2) and run this again" >&2

@@ -1,4 +1,4 @@
-//! What a request is charged: a cost, to a key, under a limit.
+//! Charges: what a request costs, by key and limit.
 
 use std::{error, fmt};
 
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::{key::Key, limit::Limit, quota::Cost};
 
-/// One tier of a request: what it costs, whom, under which limit.
+/// The charge of one tier: a cost, counted for a key under a limit.
 ///
 /// ```
 /// use tollgate::{Charge, Key, Limit, Quota, TokenBucket};
@@ -21,8 +21,8 @@ pub struct Charge {
     pub(crate) key: Key,
     pub(crate) cost: Cost,
     pub(crate) shadow: bool,
-    pub(crate) listed: bool,
-    /// Whether it may yet be corrected, or given back, by what comes of the request.
+    pub(crate) hidden: bool,
+    /// Whether the response may settle or refund it.
     pub(crate) provisional: bool,
 }
 
@@ -34,36 +34,36 @@ impl Charge {
             key,
             cost: 1,
             shadow: false,
-            listed: true,
+            hidden: false,
             provisional: false,
         }
     }
 
-    /// What it costs. 0 asks without spending.
+    /// Sets the cost. A cost of 0 is decided, but charges nothing.
     #[must_use]
     pub fn cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
 
-    /// Evaluated and reported, but never a reason to refuse or to delay.
+    /// Makes it a shadow: it is evaluated and reported, but neither denies nor delays.
     #[must_use]
     pub fn shadow(self) -> Self {
         Self { shadow: true, ..self }
     }
 
-    /// Not told to clients: its limit counts and refuses as ever, but what is left of it stays in the house.
+    /// Hides it from clients: its limit still counts and denies, but no header or body reports it.
     #[must_use]
-    pub fn unlisted(self) -> Self {
-        Self { listed: false, ..self }
+    pub fn hidden(self) -> Self {
+        Self { hidden: true, ..self }
     }
 
-    /// Whether both are charged to one key under one limit.
+    /// Whether both charge the same key under the same limit.
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
         self.key == other.key && self.limit.counts_as(&other.limit)
     }
 }
 
-/// The charges of one request, which are taken all or none.
+/// The charges of one request, applied all or none.
 ///
 /// ```
 /// use tollgate::{Charge, Charges, Key, Limit, Quota, TokenBucket};
@@ -71,18 +71,18 @@ impl Charge {
 /// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(100)));
 /// let charge = Charge::new(limit, Key::new("user:12345"));
 /// let mut charges = Charges::from(charge.clone());
-/// assert!(charges.push(charge).is_err()); // a key is charged once in a request
+/// assert!(charges.push(charge).is_err()); // a request charges a key once
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Charges(SmallVec<[Charge; 1]>);
 
 impl Charges {
-    /// None yet.
+    /// No charges.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tier, unless its key is charged already under the same limit.
+    /// Adds a charge, or returns an error if its key is already charged under the same limit.
     pub fn push(&mut self, charge: Charge) -> Result<(), DuplicateKey> {
         if self.0.iter().any(|other| other.counts_as(&charge)) {
             let Charge { limit, key, .. } = charge;
@@ -92,45 +92,45 @@ impl Charges {
         Ok(())
     }
 
-    /// Some of those that there were, which have been told apart before.
-    pub(crate) fn apart(charges: impl IntoIterator<Item = Charge>) -> Self {
+    /// Charges that are known to be distinct.
+    pub(crate) fn from_distinct(charges: impl IntoIterator<Item = Charge>) -> Self {
         Self(charges.into_iter().collect())
     }
 
-    /// Makes each of them cost this. 0 asks without spending.
+    /// Sets the cost of every charge. A cost of 0 is decided, but charges nothing.
     #[must_use]
     pub fn cost(mut self, cost: Cost) -> Self {
         self.0.iter_mut().for_each(|charge| charge.cost = cost);
         self
     }
 
-    /// How many tiers there are.
+    /// The number of charges.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none, so that nothing is asked and nothing can refuse.
+    /// Whether there are no charges, so that no limit applies.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The charge under the limit of this name, where there is one, to be changed before it is taken.
+    /// The charge under the limit with this name, for changes before it is applied.
     pub(crate) fn named_mut(&mut self, name: &str) -> Option<&mut Charge> {
         self.0.iter_mut().find(|charge| charge.limit.name() == name)
     }
 
-    /// Whether one of them may have to wait for its turn.
-    pub(crate) fn queue(&self) -> bool {
-        self.0.iter().any(|charge| charge.limit.rule().queues())
+    /// Whether a queueing leaky bucket may delay the request.
+    pub(crate) fn may_queue(&self) -> bool {
+        self.0.iter().any(|charge| charge.limit.algorithm().is_queueing())
     }
 
-    /// Whether one of them asks for more than its limit ever holds, so that there is nothing to wait for.
-    pub(crate) fn can_never_pass(&self) -> bool {
+    /// Whether a cost exceeds the capacity of its limit, so that the request can never pass.
+    pub(crate) fn exceed_capacity(&self) -> bool {
         let mut binding = self.0.iter().filter(|charge| !charge.shadow);
-        binding.any(|charge| charge.cost > charge.limit.rule().capacity())
+        binding.any(|charge| charge.cost > charge.limit.algorithm().capacity())
     }
 
-    /// The only one, where there is only one.
+    /// The charge, if there is exactly one.
     pub(crate) fn into_one(self) -> Result<Charge, Self> {
         self.0.into_inner().map(|[charge]| charge).map_err(Self)
     }
@@ -150,7 +150,7 @@ impl From<Charge> for Charges {
     }
 }
 
-/// A request would charge one key twice under one limit, which has no all or none.
+/// A request would charge one key twice under one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateKey {
     limit: Limit,

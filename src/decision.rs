@@ -1,4 +1,4 @@
-//! What a store says of a whole request: a verdict per tier, and what they amount to.
+//! The decision about a request: a verdict per tier, and their combined outcome.
 
 use std::time::Duration;
 
@@ -9,176 +9,172 @@ use crate::{
     charge::{Charge, Charges},
     key::Key,
     limit::Limit,
+    metrics::DecisionSource,
     receipt::{Charged, Receipt},
     time::Micros,
     verdict::{Outcome, Verdict},
 };
 
-/// Most requests have one, which is not on the heap. A decision is moved often, so there is no room for more.
-pub(crate) type Tiers = SmallVec<[Tier; 1]>;
+/// One tier is stored inline, as most requests have one; more would make a decision expensive to move.
+pub(crate) type TierDecisions = SmallVec<[TierDecision; 1]>;
 
-/// What a store says of a request: a verdict per tier, in the order of the charges.
+/// A store's decision about a request: a verdict per tier, in the order of the charges.
 ///
-/// After a refund, a settle or a reset, the verdicts tell what a request of cost 0 would be told.
+/// After a refund, a settle or a reset, the verdicts are those of a request of cost 0.
 ///
-/// A [`Limiter`](crate::Limiter) returns one, and with axum handlers can ask for it as an argument.
+/// A [`Limiter`](crate::Limiter) returns one; with axum it is an extractor for handlers.
 ///
 /// ```
-/// /// Which limits refuse.
-/// fn refused_by(decision: &tollgate::Decision) -> impl Iterator<Item = &str> {
-///     let refused = decision.tiers().iter().filter(|tier| !tier.verdict().outcome().admits());
-///     refused.map(|tier| tier.limit().name())
+/// /// The limits that deny the request.
+/// fn denied_by(decision: &tollgate::Decision) -> impl Iterator<Item = &str> {
+///     let denying = decision.tiers().iter().filter(|tier| !tier.verdict().outcome().admits());
+///     denying.map(|tier| tier.limit().name())
 /// }
 /// ```
 #[derive(Debug)]
 pub struct Decision {
     now: Micros,
-    tiers: Tiers,
-    by: By,
-    /// Whether there were more tiers, of which nobody could tell.
+    tiers: TierDecisions,
+    source: DecisionSource,
+    /// Whether the store could not decide about all tiers.
     is_partial: bool,
 }
 
-/// Who decided, the least to be relied on last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum By {
-    Store,
-    Fallback,
-    Nobody,
-}
-
-/// One tier of a decision.
+/// The decision about one tier.
 #[derive(Clone, Debug)]
-pub struct Tier {
+pub struct TierDecision {
     pub(crate) charge: Charge,
     pub(crate) verdict: Verdict,
-    /// Where the charge left its trace, if it was taken and nobody has asked for the receipt.
+    /// The position of the charge, if it was taken and the receipt has not been.
     pub(crate) mark: Option<Mark>,
 }
 
-impl Tier {
-    /// What was said of a charge that has not been taken.
+impl TierDecision {
+    /// Without a charge taken.
     pub(crate) fn new(charge: Charge, verdict: Verdict) -> Self {
         let mark = None;
         Self { charge, verdict, mark }
     }
 
-    /// The limit that was asked.
+    /// The limit.
     pub fn limit(&self) -> &Limit {
         &self.charge.limit
     }
 
-    /// Whom the request was counted for.
+    /// The key that the request was counted by.
     pub fn key(&self) -> &Key {
         &self.charge.key
     }
 
-    /// Whether it is only evaluated, and neither refuses nor delays.
+    /// Whether the tier is a shadow, which is evaluated but neither denies nor delays.
     pub fn is_shadow(&self) -> bool {
         self.charge.shadow
     }
 
-    /// Whether clients are told of it. A shadow is never listed.
-    pub fn is_listed(&self) -> bool {
-        self.charge.listed && !self.charge.shadow
+    /// Whether headers and bodies report it to clients. A shadow is never visible.
+    pub fn is_visible(&self) -> bool {
+        !self.charge.hidden && !self.charge.shadow
     }
 
-    /// Whether it is the reason why the request has to wait for so long.
-    pub(crate) fn is_spent_for(&self, retry_after: Duration) -> bool {
+    /// Whether it is why the request has to wait for `retry_after`.
+    pub(crate) fn requires_wait(&self, retry_after: Duration) -> bool {
         !self.is_shadow() && self.verdict.retry_after() == Some(retry_after)
     }
 
-    /// Whether it is no reason to refuse the request.
-    pub(crate) fn lets_pass(&self) -> bool {
+    /// Whether it does not deny the request.
+    pub(crate) fn passes(&self) -> bool {
         self.charge.shadow || self.verdict.outcome.admits()
     }
 
-    /// Whatever it said, its request is not held back: it does not pass.
+    /// Removes the delay, for a request that another tier denies.
     #[cfg(feature = "redis")]
-    pub(crate) fn do_not_hold(&mut self) {
+    pub(crate) fn clear_delay(&mut self) {
         if let Outcome::Admitted { delay } = &mut self.verdict.outcome {
             *delay = 0;
         }
     }
 
-    /// What it said.
+    /// The verdict.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 }
 
 impl Decision {
-    pub(crate) fn new(now: Micros, tiers: Tiers) -> Self {
+    pub(crate) fn new(now: Micros, tiers: TierDecisions) -> Self {
         Self {
             now,
             tiers,
-            by: By::Store,
+            source: DecisionSource::Store,
             is_partial: false,
         }
     }
 
-    /// Of a request with one tier, as most have.
-    pub(crate) fn of_one(now: Micros, tier: Tier) -> Self {
-        Self::new(now, Tiers::from_buf([tier]))
+    /// For a request with one tier.
+    pub(crate) fn of_one(now: Micros, tier: TierDecision) -> Self {
+        Self::new(now, TierDecisions::from_buf([tier]))
     }
 
-    /// Of a request that no limit applies to.
+    /// For a request that no limit applies to.
     pub(crate) fn exempt(now: Micros) -> Self {
-        Self::new(now, Tiers::new())
+        Self::new(now, TierDecisions::new())
     }
 
-    /// Of a request that passes because the store could not be asked.
+    /// For a request that passes because the store failed.
     pub(crate) fn unchecked(now: Micros) -> Self {
         Self {
-            by: By::Nobody,
+            source: DecisionSource::None,
             ..Self::exempt(now)
         }
     }
 
-    /// As said by whoever stood in for the store.
+    /// Marks it as made by the fallback.
     pub(crate) fn by_fallback(self) -> Self {
         Self {
-            by: By::Fallback,
+            source: DecisionSource::Fallback,
             ..self
         }
     }
 
-    /// As said by the same as that.
-    pub(crate) fn by_the_same_as(self, other: &Self) -> Self {
-        Self { by: other.by, ..self }
+    pub(crate) fn with_source_of(self, other: &Self) -> Self {
+        let source = other.source;
+        Self { source, ..self }
     }
 
-    /// As said by some of those who were asked: the others could not.
+    pub(crate) fn source(&self) -> DecisionSource {
+        self.source
+    }
+
+    /// Marks it as covering only some of the tiers: the store failed for the others.
     #[cfg(feature = "redis")]
     pub(crate) fn partial(self) -> Self {
         let is_partial = true;
         Self { is_partial, ..self }
     }
 
-    /// Together with what an outer layer decided before: its tiers come first.
-    pub(crate) fn after(mut self, outer: &Self) -> Self {
+    /// Prepends the tiers of an outer layer's decision.
+    pub(crate) fn with_outer_tiers(mut self, outer: &Self) -> Self {
         self.tiers.insert_many(0, outer.tiers.iter().cloned());
-        self.by = self.by.max(outer.by);
+        self.source = self.source.max(outer.source);
         self
     }
 
-    /// Corrects what a tier said.
     #[cfg(feature = "redis")]
-    pub(crate) fn tell(&mut self, tier: usize, verdict: Verdict) {
+    pub(crate) fn set_verdict(&mut self, tier: usize, verdict: Verdict) {
         self.tiers[tier].verdict = verdict;
     }
 
     #[cfg(feature = "redis")]
-    pub(crate) fn into_tiers(self) -> Tiers {
+    pub(crate) fn into_tiers(self) -> TierDecisions {
         self.tiers
     }
 
     /// Whether the request may pass: every tier that is not a shadow admits it.
     pub fn admits(&self) -> bool {
-        self.tiers.iter().all(Tier::lets_pass)
+        self.tiers.iter().all(TierDecision::passes)
     }
 
-    /// What the tiers amount to: one impossible tier makes the request impossible, the longest wait is the request's.
+    /// The combined outcome: impossible if one tier is, otherwise with the longest `retry_after` or delay of all tiers.
     pub fn outcome(&self) -> Outcome {
         let binding = self.tiers.iter().filter(|tier| !tier.is_shadow());
         binding
@@ -191,75 +187,75 @@ impl Decision {
             .unwrap_or(Outcome::Admitted { delay: 0 })
     }
 
-    /// When the request would pass, if nobody else came in between; only a limited one is promised a time.
+    /// When the request would be admitted if no other request is charged before; only for a limited request.
     pub fn retry_after(&self) -> Option<Duration> {
         self.outcome().retry_after()
     }
 
-    /// How long an admitted request is held before it may leave.
+    /// How long an admitted request is delayed.
     pub fn delay(&self) -> Duration {
         self.outcome().delay()
     }
 
-    /// The first tier that refuses, which speaks for all that do.
-    pub(crate) fn refused_by(&self) -> Option<&Tier> {
-        self.tiers.iter().find(|tier| !tier.lets_pass())
+    /// The first tier that denies the request.
+    pub(crate) fn denied_by(&self) -> Option<&TierDecision> {
+        self.tiers.iter().find(|tier| !tier.passes())
     }
 
-    /// The tier that holds an admitted request for the longest, if one does.
-    pub(crate) fn held_by(&self) -> Option<&Tier> {
+    /// The tier with the longest delay of an admitted request.
+    pub(crate) fn delayed_by(&self) -> Option<&TierDecision> {
         let delay = self.delay();
-        let holds = |tier: &&Tier| !tier.is_shadow() && tier.verdict.delay() == delay;
-        self.tiers.iter().find(holds).filter(|_| !delay.is_zero())
+        let is_longest = |tier: &&TierDecision| !tier.is_shadow() && tier.verdict.delay() == delay;
+        self.tiers.iter().find(is_longest).filter(|_| !delay.is_zero())
     }
 
-    /// Whether the store failed and the request was let through without having been counted.
+    /// Whether the store failed and the request passed without being counted.
     pub fn is_unchecked(&self) -> bool {
-        self.by == By::Nobody
+        self.source == DecisionSource::None
     }
 
-    /// Whether the store failed and this node decided by itself, as [`fallback`](crate::RateLimitLayer::fallback) asks it to.
+    /// Whether the store failed and this node's [`fallback`](crate::RateLimitLayer::fallback) decided.
     pub fn is_by_fallback(&self) -> bool {
-        self.by == By::Fallback
+        self.source == DecisionSource::Fallback
     }
 
-    /// Whether one of the charges may yet be corrected, or given back, by what comes of the request.
+    /// Whether the response may settle or refund one of the charges.
     pub(crate) fn is_provisional(&self) -> bool {
         self.tiers.iter().any(|tier| tier.charge.provisional)
     }
 
-    /// What was to be charged, if it tells of all of it.
+    /// The charges, unless the decision is partial.
     pub(crate) fn charges(&self) -> Option<Charges> {
         let charges = self.tiers.iter().map(|tier| tier.charge.clone());
-        (!self.is_partial).then(|| Charges::apart(charges))
+        (!self.is_partial).then(|| Charges::from_distinct(charges))
     }
 
     /// A verdict per tier, shadows included.
-    pub fn tiers(&self) -> &[Tier] {
+    pub fn tiers(&self) -> &[TierDecision] {
         &self.tiers
     }
 
-    /// The store's time when it decided, in microseconds since the Unix epoch.
+    /// The store's time of the decision, in microseconds since the Unix epoch.
     pub fn now(&self) -> Micros {
         self.now
     }
 
-    /// Tells what has come of it since, where charges of some tiers were corrected.
-    pub(crate) fn follow(&mut self, corrected: &Self) {
-        let gone = corrected.now.saturating_sub(self.now);
-        self.now += gone;
+    /// Advances the decision to the time of a later one about some of its tiers, and takes over their verdicts.
+    pub(crate) fn apply_settled(&mut self, settled: &Self) {
+        let elapsed = settled.now.saturating_sub(self.now);
+        self.now += elapsed;
         for tier in &mut self.tiers {
-            tier.verdict = tier.verdict.after(gone);
+            tier.verdict = tier.verdict.advanced_by(elapsed);
         }
-        for told in &corrected.tiers {
+        for later in &settled.tiers {
             let tiers = self.tiers.iter_mut();
-            let same = tiers.filter(|tier| tier.charge.counts_as(&told.charge));
-            same.for_each(|tier| tier.verdict = told.verdict);
+            let same = tiers.filter(|tier| tier.charge.counts_as(&later.charge));
+            same.for_each(|tier| tier.verdict = later.verdict);
         }
     }
 
-    /// Takes a receipt back that has not been used.
-    pub(crate) fn put_back(&mut self, receipt: Receipt) {
+    /// Puts back a receipt that was not used.
+    pub(crate) fn restore_receipt(&mut self, receipt: Receipt) {
         for Charged { charge, mark, .. } in receipt.into_charged() {
             let mut tiers = self.tiers.iter_mut();
             if let Some(tier) = tiers.find(|tier| tier.charge.counts_as(&charge)) {
@@ -268,29 +264,30 @@ impl Decision {
         }
     }
 
-    /// The receipt of what was charged, for a refund or a settle. There is one, and it is handed out once: a decision that
-    /// a layer has put into a request's extensions has none.
+    /// Takes out the receipt of the charges, for a refund or a settle. It exists once: the decision in a request's extensions
+    /// has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
+        let is_by_fallback = self.is_by_fallback();
         let charged = self.tiers.iter_mut().filter_map(|tier| {
             let mark = tier.mark.take()?;
             Some(Charged::new(tier.charge.clone(), mark))
         });
-        Receipt::new(charged, self.by == By::Fallback)
+        Receipt::new(charged, is_by_fallback)
     }
 }
 
-/// A clone tells the same and has no receipt: a charge can be given back once.
+/// A clone has no receipt: a charge is refunded once.
 impl Clone for Decision {
     fn clone(&self) -> Self {
-        let told = |tier: &Tier| Tier::new(tier.charge.clone(), tier.verdict);
+        let without_receipt = |tier: &TierDecision| TierDecision::new(tier.charge.clone(), tier.verdict);
         Self {
             now: self.now,
-            // Most have one, which is quicker to make than to collect.
+            // Faster than collecting, for the one tier that most have.
             tiers: match &self.tiers[..] {
-                [tier] => Tiers::from_buf([told(tier)]),
-                tiers => tiers.iter().map(told).collect(),
+                [tier] => TierDecisions::from_buf([without_receipt(tier)]),
+                tiers => tiers.iter().map(without_receipt).collect(),
             },
-            by: self.by,
+            source: self.source,
             is_partial: self.is_partial,
         }
     }

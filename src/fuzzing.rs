@@ -1,5 +1,5 @@
-//! A door for `fuzz/`: what its properties look at inside of the crate. It is hidden, and no part of the API.
-#![allow(missing_docs, missing_debug_implementations, reason = "nobody else is to use it")]
+//! Access to internals for the fuzz targets in `fuzz/`. It is hidden, and not part of the API.
+#![allow(missing_docs, missing_debug_implementations, reason = "only the fuzz targets use it")]
 
 use deadpool_redis::redis::{Cmd, Value};
 
@@ -7,8 +7,8 @@ use crate::{
     algorithm::Mark,
     charge::{Charge, Charges},
     decision::Decision,
-    identity,
     key::Key,
+    key_encoding,
     limit::Limit,
     operation::Operation,
     receipt::{Charged, Receipt},
@@ -28,7 +28,7 @@ pub fn redis_key(charge: &Charge) -> String {
     prefix().key(charge)
 }
 
-/// Whether both are charged to one key under one limit, in memory.
+/// Whether the memory store counts both in one state.
 pub fn share_state(one: &Charge, other: &Charge) -> bool {
     one.counts_as(other)
 }
@@ -43,16 +43,15 @@ pub fn shape(limit: &Limit) -> &str {
 }
 
 pub fn digest(value: &[u8]) -> String {
-    identity::digest(value)
+    key_encoding::digest(value)
 }
 
 pub fn key_of_bytes(label: &str, value: &[u8]) -> Key {
     Key::of_bytes(label, value)
 }
 
-/// What stands in for a key that is missing.
-pub fn default_key(word: &str) -> Key {
-    Key::stand_in(word)
+pub fn default_key(name: &str) -> Key {
+    Key::default_key(name)
 }
 
 pub fn route_key(template: &str) -> Key {
@@ -63,41 +62,41 @@ pub fn joined_key(keys: &[Key]) -> Key {
     Key::joined(keys)
 }
 
-/// As they are, though two be of one key.
+/// Charges that are not checked for duplicate keys.
 pub fn charges(charges: impl IntoIterator<Item = Charge>) -> Charges {
-    Charges::apart(charges)
+    Charges::from_distinct(charges)
 }
 
-/// For charges that left no trace.
+/// A receipt with default positions.
 pub fn receipt(charges: impl IntoIterator<Item = Charge>) -> Receipt {
     let charged = charges.into_iter().map(|charge| Charged::new(charge, Mark::default()));
-    Receipt::apart(charged.collect())
+    Receipt::from_charged(charged.collect())
 }
 
-/// Where each charge left its trace, if it did: when, and in which place.
+/// The time and position of each charge that was applied.
 pub fn marks(decision: &Decision) -> Vec<Option<[Micros; 2]>> {
     let marks = decision.tiers().iter().map(|tier| tier.mark);
-    marks.map(|mark| mark.map(|mark| [mark.at, mark.place])).collect()
+    marks.map(|mark| mark.map(|mark| [mark.at, mark.position])).collect()
 }
 
-/// What a decision says later, if nothing has happened since.
+/// A decision advanced to a later time without other charges.
 pub fn at(mut decision: Decision, now: Micros) -> Decision {
-    decision.follow(&Decision::exempt(now));
+    decision.apply_settled(&Decision::exempt(now));
     decision
 }
 
-/// Operations that are sent to Redis together.
+/// A batch of operations that is sent to Redis in one call.
 pub struct Call {
     operations: Vec<Operation>,
     command: Cmd,
 }
 
-/// What one of them was answered.
+/// The decoded reply to one operation.
 pub enum Answer {
     Decision(Decision),
-    /// An error in Redis's own words.
+    /// An error from Redis.
     Failure,
-    Nonsense,
+    Malformed,
 }
 
 impl Call {
@@ -106,18 +105,18 @@ impl Call {
         Self { operations, command }
     }
 
-    /// The key of this number.
-    pub fn key(&self, number: u64) -> Option<String> {
-        call::key(&self.command, number)
+    /// The key with this index.
+    pub fn key(&self, index: u64) -> Option<String> {
+        call::key(&self.command, index)
     }
 
-    /// How many charges each of them has.
+    /// The number of charges of each operation.
     pub fn charges(&self) -> Vec<usize> {
         let operations = self.operations.iter();
         operations.map(|operation| operation.charges().count()).collect()
     }
 
-    /// An answer to each, up to the first that makes no sense; nothing, if the reply makes none at all.
+    /// An answer per operation, up to the first malformed one; `None` if the whole reply is malformed.
     pub fn decode(self, reply: &Value) -> Option<Vec<Answer>> {
         let charges = self.charges().iter().sum();
         let mut reply = Reply::new(reply, charges, &self.command).ok()?;
@@ -126,9 +125,9 @@ impl Call {
             answers.push(match reply.decision(operation) {
                 Ok(Ok(decision)) => Answer::Decision(decision),
                 Ok(Err(_)) => Answer::Failure,
-                Err(_) => Answer::Nonsense,
+                Err(_) => Answer::Malformed,
             });
-            if let Some(Answer::Nonsense) = answers.last() {
+            if let Some(Answer::Malformed) = answers.last() {
                 break;
             }
         }

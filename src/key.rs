@@ -1,19 +1,19 @@
-//! Whom a limit counts.
+//! Keys: the identities that limits count by.
 
 use std::{borrow::Cow, fmt, net::Ipv4Addr};
 
 use smol_str::{SmolStr, SmolStrBuilder};
 
 use crate::{
-    digits,
-    identity::{self, is_one_part, readable, readable_whole},
+    decimal,
+    key_encoding::{self, encode_component, encode_text, is_single_component},
 };
 
-/// Whom a request is counted for: `ip:192.0.2.1`, `user:12345`, or everybody.
+/// The identity that a request is counted by: `ip:192.0.2.1`, `user:12345`, or `global`.
 ///
-/// Two keys are one exactly when their text is the same. [`Key::named`] makes one of what a client sends: whatever that is,
-/// no two values share a text, since what is longer than 64 bytes, or holds anything but letters, digits and
-/// `-_.~@+=,|/`, is replaced by its digest. A key of up to 23 bytes is not on the heap, and no clone ever copies one there.
+/// Keys are equal if their texts are. [`Key::named`] encodes values that clients send, so that different values have different
+/// texts: a value that is longer than 64 bytes, or contains anything but letters, digits and `-_.~@+=,|/`, is replaced by its
+/// digest. A key of up to 23 bytes is stored inline, and cloning a key never allocates.
 ///
 /// ```
 /// use tollgate::Key;
@@ -25,20 +25,20 @@ use crate::{
 pub struct Key(SmolStr);
 
 impl Key {
-    /// The one key that everybody shares.
+    /// The key that all requests share.
     pub const GLOBAL: Self = Self(SmolStr::new_static("global"));
 
-    /// A key of this text, or of its digest. Colons may be in it, so it is for text of your own: what clients send
-    /// belongs into [`named`](Self::named), where it cannot pass for another kind of key.
+    /// A key with this text, or its digest if the text is unsafe. It may contain colons, so use it for the application's own
+    /// text. Pass values from clients to [`named`](Self::named), where they cannot imitate another kind of key.
     pub fn new(identity: impl Into<Cow<'static, str>>) -> Self {
         let identity = identity.into();
-        match readable_whole(&identity) {
+        match encode_text(&identity) {
             Cow::Borrowed(_) => Self::verbatim(identity),
             Cow::Owned(digest) => Self(digest.into()),
         }
     }
 
-    /// A key of exactly this text, whatever it is.
+    /// A key with exactly this text, without encoding. The caller has to ensure that it is unique.
     pub fn verbatim(identity: impl Into<Cow<'static, str>>) -> Self {
         Self(match identity.into() {
             Cow::Borrowed(text) => SmolStr::new_static(text),
@@ -46,61 +46,61 @@ impl Key {
         })
     }
 
-    /// `label:value`, where the label says what kind of value it is: `user`, `tenant`, `session`.
+    /// `label:value`, where the label is the kind of the value: `user`, `tenant`, `session`.
     pub fn named(label: &str, value: impl fmt::Display) -> Self {
         Self::of_bytes(label, value.to_string().as_bytes())
     }
 
-    /// The same, of a value that need not be text.
+    /// `label:value`, for a value that need not be UTF-8.
     pub(crate) fn of_bytes(label: &str, value: &[u8]) -> Self {
-        let (label, value) = (readable(label.as_bytes()), readable(value));
-        Self::of_pieces([&label, ":", &value])
+        let (label, value) = (encode_component(label.as_bytes()), encode_component(value));
+        Self::concat([&label, ":", &value])
     }
 
-    /// What stands in where there is nothing to count by. No client can send it.
-    pub(crate) fn stand_in(word: &str) -> Self {
-        Self::of_pieces(["~", &readable(word.as_bytes())])
+    /// `~name`, the default key of requests that lack a value. No client can send it.
+    pub(crate) fn default_key(name: &str) -> Self {
+        Self::concat(["~", &encode_component(name.as_bytes())])
     }
 
-    /// `ip:192.0.2.1`, written digit by digit: it is the key of most requests, and formatting would take ten times as long.
+    /// `ip:192.0.2.1`, without `fmt`: it is the key of most requests, and formatting would take ten times as long.
     pub(crate) fn ipv4(address: Ipv4Addr) -> Self {
         let (mut text, mut end) = (*b"ip:...............", 3);
         for octet in address.octets() {
-            for digit in digits::below_1000(octet.into()).bytes() {
+            for digit in decimal::below_1000(octet.into()).bytes() {
                 text[end] = digit;
                 end += 1;
             }
-            end += 1; // past the dot that is there
+            end += 1; // the template already contains the dot
         }
-        let text = str::from_utf8(&text[..end - 1]).expect("digits and dots are text");
+        let text = str::from_utf8(&text[..end - 1]).expect("digits and dots are valid UTF-8");
         Self(SmolStr::new(text))
     }
 
-    /// Written piece by piece, so that what is short is never on the heap.
-    fn of_pieces<const N: usize>(pieces: [&str; N]) -> Self {
+    /// Joins text without allocating for short keys.
+    fn concat<const N: usize>(parts: [&str; N]) -> Self {
         let mut text = SmolStrBuilder::new();
-        pieces.iter().for_each(|piece| text.push_str(piece));
+        parts.iter().for_each(|part| text.push_str(part));
         Self(text.finish())
     }
 
-    /// The template of a route, with `<id>` for `{id}`.
+    /// A route's template, with `<id>` for `{id}`.
     #[cfg(any(feature = "axum", feature = "rules"))]
     pub(crate) fn route(template: &str) -> Self {
         let plain = template.replace(['{', '}', '*'], "");
-        Self::verbatim(match readable(plain.as_bytes()) {
+        Self::verbatim(match encode_component(plain.as_bytes()) {
             Cow::Borrowed(_) => template.replace('{', "<").replace('}', ">"),
-            Cow::Owned(_) => ["/", &readable(template.as_bytes())].concat(),
+            Cow::Owned(_) => ["/", &encode_component(template.as_bytes())].concat(),
         })
     }
 
-    /// Several keys as one, each of which can be told from the text.
+    /// Joins several keys into one that parses back into them unambiguously.
     pub(crate) fn joined(keys: &[Self]) -> Self {
         let mut text = SmolStrBuilder::new();
         for (index, Self(key)) in keys.iter().enumerate() {
             text.push_str(if index == 0 { "" } else { ":" });
-            match is_one_part(key) {
+            match is_single_component(key) {
                 true => text.push_str(key),
-                false => ["(", key, ")"].iter().for_each(|piece| text.push_str(piece)),
+                false => ["(", key, ")"].iter().for_each(|part| text.push_str(part)),
             }
         }
         Self(text.finish())
@@ -111,10 +111,10 @@ impl Key {
         &self.0
     }
 
-    /// What logs and traces show in its place: the first 16 digits of the SHA-256 of its text.
+    /// The form in which logs and traces contain the key: the first 16 hexadecimal digits of the SHA-256 of its text.
     ///
-    /// So whoever knows a key finds it there: `printf %s user:12345 | sha256sum | cut -c1-16` prints the same. And so does whoever
-    /// guesses it, which is easy where keys are addresses or small numbers.
+    /// `printf %s user:12345 | sha256sum | cut -c1-16` prints the same, so you can search for a key that you know. An attacker
+    /// who reads the logs can do so with keys that are easy to guess, such as addresses or small numbers.
     ///
     /// ```
     /// use tollgate::Key;
@@ -122,7 +122,7 @@ impl Key {
     /// assert_eq!(Key::named("user", 12345).digest(), "4e95b893bbbb7c28");
     /// ```
     pub fn digest(&self) -> String {
-        let mut digest = identity::digest(self.0.as_bytes());
+        let mut digest = key_encoding::digest(self.0.as_bytes());
         digest.truncate(16);
         digest
     }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_reads_as_it_displays() {
+    fn an_ipv4_key_equals_the_formatted_address() {
         for octet in 0..=255 {
             let address = Ipv4Addr::new(octet, 0, 255 - octet, octet / 3);
             assert_eq!(Key::ipv4(address).as_str(), format!("ip:{address}"));

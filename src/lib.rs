@@ -16,25 +16,25 @@
 //! # let _ = app;
 //! ```
 //!
-//! - [`RateLimitLayer`] is what you write: an algorithm, a quota, whom to count, and a store.
-//! - [`algorithm`] has the five algorithms; [`extract`] names whom a request is counted for.
-//! - [`HttpAnswers`] says what clients are told, over gRPC too; [`AsError`] is for services that are not HTTP.
-//! - [`MemoryStore`] counts in this process, [`RedisStore`] for every process that shares a Redis.
-//! - [`Limiter`] is for calls that you make yourself: messages, jobs, admin pages.
+//! - [`RateLimitLayer`] is the tower layer: an algorithm with its quota, a key extractor and a store.
+//! - [`algorithm`] has the five algorithms; [`extract`] has the key extractors.
+//! - [`HttpResponder`] builds responses and headers, for gRPC too; [`AsError`] is for services that are not HTTP.
+//! - [`MemoryStore`] counts in this process, [`RedisStore`] for all processes that share a Redis.
+//! - [`Limiter`] applies limits without middleware: to messages, jobs, admin pages.
 //!
 //! # Guide
 //!
-//! [The guide](guide) tells it from the beginning, with examples that run:
+//! [The guide](guide) starts from the beginning, with examples that run:
 //!
 //! - [Quick start](guide::quick_start), [choosing a limit](guide::choosing), and [several limits on one request](guide::tiers).
-//! - [Whose address it is, behind proxies](guide::behind_proxies).
-//! - [When Redis fails](guide::when_redis_fails), and [when there is more than one](guide::sentinels_and_clusters).
-//! - [Testing your service](guide::testing) on a clock that you move.
+//! - [Client addresses behind proxies](guide::behind_proxies).
+//! - [When Redis fails](guide::when_redis_fails), and [Sentinel and Cluster](guide::sentinels_and_clusters).
+//! - [Testing your service](guide::testing) with a manual clock.
 //! - [Migrating from tower_governor](guide::migrating).
 //!
 //! # How it works
 //!
-//! A limit is data, and a decision is a pure function of (limit, state, time, cost). Everything else is plumbing:
+//! A limit is data, and a decision is a pure function of (limit, state, time, cost). A request passes through these steps:
 //!
 //! ```text
 //! request --extract--> charges --store--> decision --respond--> 429, or the inner service and headers
@@ -43,8 +43,8 @@
 //! ```
 //!
 //! A [store](Store) keeps state and decides in one atomic step: the memory store calls the functions of [`algorithm`],
-//! and the Redis store runs a Lua program that does the same arithmetic. Both answer alike, to the microsecond. It can be
-//! asked without any middleware, too:
+//! and the Redis store runs a Lua script that does the same arithmetic. Both return the same decisions, to the microsecond.
+//! A store can be called directly, without middleware:
 //!
 //! ```
 //! use tollgate::{Charge, Charges, Key, Limit, MemoryStore, Operation, Quota, SlidingCounter, Store, TokenBucket};
@@ -52,12 +52,12 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
 //! let store = MemoryStore::new();
-//! let everyone = Limit::new("global", SlidingCounter::new(Quota::per_minute(10_000)));
+//! let global = Limit::new("global", SlidingCounter::new(Quota::per_minute(10_000)));
 //! let user = Limit::new("user", TokenBucket::new(Quota::per_minute(100)).capacity(20));
 //!
-//! // A request's charges are taken all or none.
+//! // The charges of a request are applied all or none.
 //! let mut charges = Charges::new();
-//! charges.push(Charge::new(everyone, Key::GLOBAL))?;
+//! charges.push(Charge::new(global, Key::GLOBAL))?;
 //! charges.push(Charge::new(user, Key::named("user", 12345)))?;
 //!
 //! let decision = store.apply(Operation::Acquire(charges)).await?;
@@ -69,20 +69,20 @@
 //!
 //! # Features
 //!
-//! | feature | on by default | brings | needs |
+//! | feature | default | adds | requires |
 //! | --- | --- | --- | --- |
 //! | `redis` | yes | [`RedisStore`] | Redis 6.2 or later, or Valkey |
-//! | `axum` | yes | [`Route`], the peer's address from axum, and [`Decision`] as an extractor | axum 0.8 |
-//! | `tls` | no | `rediss://` addresses, by rustls | brings `redis` with it |
-//! | `rules` | no | [`RuleSet`]: limits from a [rules file] that is read again when it changes | a file, or its text from elsewhere |
-//! | `metrics` | no | [figures for operators](guide::observability), by the [metrics] facade | a recorder, like metrics-exporter-prometheus |
+//! | `axum` | yes | [`Route`], the peer address from axum, and [`Decision`] as an extractor | axum 0.8 |
+//! | `tls` | no | `rediss://` URLs, with rustls | nothing; it enables `redis` |
+//! | `rules` | no | [`RuleSet`]: limits from a [rules file] that is reloaded when it changes | a rules file, or its text |
+//! | `metrics` | no | [metrics](guide::observability), by the [metrics] facade | a recorder, like metrics-exporter-prometheus |
 //!
-//! Without any of them there are the memory store and the layer around any tower service, HTTP or not. What needs a feature
-//! says so in these pages.
+//! Without any feature, the crate has the memory store and the layer for any tower service, HTTP or not. Items that need a
+//! feature are marked in this documentation.
 //!
 //! [tower]: https://docs.rs/tower
 //! [metrics]: https://docs.rs/metrics
-// What is not there without its feature leads to where that is said.
+// Links to items of disabled features point to the table of features.
 #![cfg_attr(not(feature = "redis"), doc = "[`RedisStore`]: #features")]
 #![cfg_attr(not(feature = "axum"), doc = "[`Route`]: #features")]
 #![cfg_attr(not(feature = "rules"), doc = "[`RuleSet`]: #features")]
@@ -91,10 +91,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod algorithm;
+mod cancellation;
 mod charge;
 mod clock;
+mod config_error;
+mod decimal;
 mod decision;
-mod digits;
+mod decision_span;
 pub mod extract;
 #[cfg(all(feature = "__fuzzing", feature = "redis"))]
 #[doc(hidden)]
@@ -102,15 +105,12 @@ pub mod fuzzing;
 #[cfg(all(doc, any(not(doctest), all(feature = "redis", feature = "axum"))))]
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
 pub mod guide;
-mod identity;
-mod invalid;
 mod key;
+mod key_encoding;
 mod layer;
-mod leaving;
 mod limit;
 mod limiter;
-mod measure;
-mod observed;
+mod metrics;
 mod operation;
 pub mod policy;
 mod quota;
@@ -122,26 +122,26 @@ mod service;
 mod store;
 mod time;
 mod verdict;
-mod waiting;
+mod wait_queue;
 
-/// redis-rs, in the version whose types [`RedisStoreBuilder::connection_info`] takes.
+/// redis-rs, in the version of the types that [`RedisStoreBuilder::connection_info`] takes.
 #[cfg(feature = "redis")]
 pub use deadpool_redis::redis;
 
 #[cfg(feature = "rules")]
-pub use self::rules::{Problem, RuleSet, RulesError};
+pub use self::rules::{Diagnostic, RuleSet, RulesError};
 #[cfg(feature = "redis")]
 pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
 pub use self::{
-    algorithm::{Algorithm, FixedWindow, LeakyBucket, Rule, SlidingCounter, SlidingLog, State, TokenBucket},
+    algorithm::{Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, State, TokenBucket},
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
-    decision::{Decision, Tier},
+    config_error::ConfigError,
+    decision::{Decision, TierDecision},
     extract::{
         ApiKey, ClientIp, ContentLength, Cookie, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
         KeyExtractor, Matcher, Or, QueryParam,
     },
-    invalid::Invalid,
     key::Key,
     layer::RateLimitLayer,
     limit::Limit,
@@ -149,16 +149,16 @@ pub use self::{
     operation::Operation,
     quota::{Cost, Quota},
     receipt::Receipt,
-    respond::{AnswerBody, AsError, GrpcAnswers, HttpAnswers, Rejection, ResetUnit, Respond},
+    respond::{AsError, GrpcResponder, HttpResponder, Rejection, RejectionBody, ResetUnit, Respond},
     service::{RateLimit, ResponseFuture},
     store::{Fallback, FallbackDecision, MemoryStore, MemoryStoreBuilder, Store},
-    time::{END_OF_TIME, Micros},
+    time::{MAX_TIMESTAMP, Micros},
     verdict::{Outcome, Verdict},
 };
 #[cfg(feature = "axum")]
-pub use self::{extract::Route, policy::Sent};
+pub use self::{extract::Route, policy::SentBody};
 
-/// The README's examples run too.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,20 +1,20 @@
-//! A rule with a name: what keys are counted under.
+//! Limits: an algorithm with a name that its state is stored under.
 
 use std::{fmt, hash::BuildHasher, sync::Arc};
 
 use foldhash::quality::FixedState;
 
 use crate::{
-    algorithm::{Algorithm, Rule},
-    invalid::{self, Invalid},
-    measure::LimitMeasures,
+    algorithm::{Algorithm, AnyAlgorithm},
+    config_error::{self, ConfigError},
+    metrics::LimitMetrics,
 };
 
-/// A named rule. Clones share it.
+/// An algorithm with a name. Clones are cheap.
 ///
-/// On one store, limits of the same name, algorithm and shape (window, sub-windows, anchoring) are one limit, whoever
-/// charges them. How much they allow is not part of that: what was used stays used when a limit is raised or lowered.
-/// (A bucket whose rate is lowered may still be forgotten when it would have been full again at the old one.)
+/// On one store, limits with the same name, algorithm and shape (window, sub-windows, anchoring) share their state, regardless
+/// of the layer or limiter that charges them. The quota is not part of the shape: usage is kept when a limit is raised or
+/// lowered. (A bucket whose rate is lowered may still be dropped at the time it would have been full at the old rate.)
 ///
 /// ```
 /// use tollgate::{Limit, Quota, SlidingCounter};
@@ -23,100 +23,100 @@ use crate::{
 /// assert_eq!(limit.to_string(), "sliding_counter:user:60000000:1");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit(Arc<Named>);
+pub struct Limit(Arc<LimitInner>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Named {
+struct LimitInner {
     name: Box<str>,
-    rule: Rule,
+    algorithm: AnyAlgorithm,
     shape: Box<str>,
-    /// A hash of the shape, so that it need not be hashed with every key. Not secret, and not what tells limits apart.
+    /// Computed once, so that lookups hash only the key. It is neither secret nor unique: limits are compared by shape.
     shape_hash: u64,
-    measures: LimitMeasures,
+    metrics: LimitMetrics,
 }
 
 impl Limit {
-    /// A rule under a name of 1 to 64 of `a-z 0-9 _ . -`.
+    /// A limit with a name of 1 to 64 characters of `a-z 0-9 _ . -`.
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) returns an error.
     #[track_caller]
     pub fn new(name: &str, algorithm: impl Algorithm) -> Self {
-        invalid::expect(Self::try_new(name, algorithm))
+        config_error::expect(Self::try_new(name, algorithm))
     }
 
-    /// A rule under a name, or an error when the name will not do.
-    pub fn try_new(name: &str, algorithm: impl Algorithm) -> Result<Self, Invalid> {
+    /// A limit with a name, or an error if the name is invalid.
+    pub fn try_new(name: &str, algorithm: impl Algorithm) -> Result<Self, ConfigError> {
         check_name(name)?;
-        Ok(Self::named(name, algorithm.rule(), LimitMeasures::new(name)))
+        Ok(Self::named(name, algorithm.to_any(), LimitMetrics::new(name)))
     }
 
-    /// Another version of it: the same name, by another rule.
-    pub(crate) fn version(&self, rule: Rule) -> Self {
-        Self::named(self.name(), rule, self.measures().clone())
+    /// A version of the limit with another algorithm.
+    pub(crate) fn with_algorithm(&self, algorithm: AnyAlgorithm) -> Self {
+        Self::named(self.name(), algorithm, self.metrics().clone())
     }
 
-    fn named(name: &str, rule: Rule, measures: LimitMeasures) -> Self {
-        let shape: Box<str> = shape(name, &rule).into();
-        Self(Arc::new(Named {
+    fn named(name: &str, algorithm: AnyAlgorithm, metrics: LimitMetrics) -> Self {
+        let shape: Box<str> = shape(name, &algorithm).into();
+        Self(Arc::new(LimitInner {
             name: name.into(),
-            rule,
+            algorithm,
             shape_hash: FixedState::default().hash_one(&shape),
             shape,
-            measures,
+            metrics,
         }))
     }
 
-    /// A rule beside others that are charged together, unless its name will not do or is one of theirs.
-    pub(crate) fn another<'a>(
+    /// A limit that is charged together with others, or an error if its name is invalid or another limit has it.
+    pub(crate) fn try_new_distinct<'a>(
         others: impl IntoIterator<Item = &'a Self>,
         name: &str,
         algorithm: impl Algorithm,
-    ) -> Result<Self, Invalid> {
+    ) -> Result<Self, ConfigError> {
         if others.into_iter().any(|other| other.name() == name) {
             let must = "differ from the names of the other tiers";
-            return Err(Invalid::new("name", format_args!("{name:?}"), must));
+            return Err(ConfigError::new("name", format_args!("{name:?}"), must));
         }
         Self::try_new(name, algorithm)
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Its rule.
-    pub fn rule(&self) -> &Rule {
-        &self.0.rule
+    /// The algorithm.
+    pub fn algorithm(&self) -> &AnyAlgorithm {
+        &self.0.algorithm
     }
 
-    /// What stored keys begin with: all that makes two limits one, and nothing else.
+    /// The prefix of stored keys: equal for limits that share their state.
     pub(crate) fn shape(&self) -> &str {
         &self.0.shape
     }
 
-    /// What a store hashes in place of the shape.
+    /// The hash of the shape, for lookups.
     pub(crate) fn shape_hash(&self) -> u64 {
         self.0.shape_hash
     }
 
-    /// What is measured under its name.
-    pub(crate) fn measures(&self) -> &LimitMeasures {
-        &self.0.measures
+    /// The metrics with its name as a label.
+    pub(crate) fn metrics(&self) -> &LimitMetrics {
+        &self.0.metrics
     }
 
-    /// Whether the two are one limit, if perhaps in two versions.
+    /// Whether the two share their state, possibly as two versions of one limit.
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.shape == other.0.shape
     }
 
-    /// Becomes the other version of the same limit, and tells whether that is another one.
-    pub(crate) fn follow(&mut self, other: &Self) -> bool {
-        let another = !Arc::ptr_eq(&self.0, &other.0);
-        if another {
+    /// Replaces it with another version of the same limit. Returns whether that was a different object.
+    pub(crate) fn update_to(&mut self, other: &Self) -> bool {
+        let is_different = !Arc::ptr_eq(&self.0, &other.0);
+        if is_different {
             self.0 = Arc::clone(&other.0);
         }
-        another
+        is_different
     }
 }
 
@@ -126,20 +126,20 @@ impl fmt::Display for Limit {
     }
 }
 
-fn shape(name: &str, rule: &Rule) -> String {
-    let (algorithm, window) = (rule.name(), rule.quota().window_micros());
-    match rule {
-        Rule::SlidingCounter(rule) => format!("{algorithm}:{name}:{window}:{}", rule.buckets),
-        Rule::FixedWindow(rule) if rule.anchored => format!("{algorithm}:{name}:{window}:anchored"),
-        _ => format!("{algorithm}:{name}:{window}"),
+fn shape(name: &str, algorithm: &AnyAlgorithm) -> String {
+    let (kind, window) = (algorithm.name(), algorithm.quota().window_micros());
+    match algorithm {
+        AnyAlgorithm::SlidingCounter(counter) => format!("{kind}:{name}:{window}:{}", counter.buckets),
+        AnyAlgorithm::FixedWindow(fixed) if fixed.anchored => format!("{kind}:{name}:{window}:anchored"),
+        _ => format!("{kind}:{name}:{window}"),
     }
 }
 
-/// What a limit's name may be, so that it reads well in keys, headers and metrics.
-pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
+/// Checks that a name is safe in keys, headers and metrics.
+pub(crate) fn check_name(name: &str) -> Result<(), ConfigError> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
     if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) {
-        return Err(Invalid::new(
+        return Err(ConfigError::new(
             "name",
             format_args!("{name:?}"),
             "be 1 to 64 of a-z 0-9 _ . -",

@@ -4,24 +4,24 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     algorithm::Algorithm,
+    cancellation::RefundGuard,
     charge::{Charge, Charges},
+    config_error::{self, ConfigError},
     decision::Decision,
-    invalid::{self, Invalid},
+    decision_span::DecisionSpan,
     key::Key,
-    leaving::Place,
     limit::Limit,
-    observed::Observed,
     operation::Operation,
     quota,
     receipt::Receipt,
     store::Store,
-    waiting::{Patience, WAITERS, Waited, WaitingRoom},
+    wait_queue::{DEFAULT_MAX_WAITERS, WaitConfig, WaitQueues, WaitTimer},
 };
 
-/// Tiers and a store, for calls that you make yourself: the messages of a websocket, the jobs of a queue, an admin page.
+/// Limits without middleware: for the messages of a websocket, the jobs of a queue, an admin page.
 ///
-/// It counts on the same store by the same names as a [`RateLimitLayer`](crate::RateLimitLayer) does, so the two can share a
-/// limit. Clones share everything.
+/// On one store, a limiter and a [`RateLimitLayer`](crate::RateLimitLayer) share their limits of the same name, algorithm and
+/// window. Clones share the wait queues too.
 ///
 /// ```
 /// use tollgate::{FixedWindow, Key, Limiter, MemoryStore, Quota, TokenBucket};
@@ -38,120 +38,120 @@ use crate::{
 /// assert!(messages.check_n(&user, 4).await?.admits());
 /// assert!(!messages.check(&user).await?.admits());
 /// assert_eq!(messages.peek(&user).await?.tiers()[0].verdict().remaining(), 0);
-/// messages.reset(&user).await?; // by the admin
+/// messages.reset(&user).await?; // on an admin's request
 /// assert!(messages.check(&user).await?.admits());
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # When the store fails
-/// The error is the store's, and what to do about it is yours. With a [`Fallback`](crate::Fallback) for a store, `check`, `peek`
-/// and `wait` do not fail; what the store itself has charged can be given back only there, and a `reset` has to reach it.
+/// Methods return the store's error, and the caller decides what to do. With a [`Fallback`](crate::Fallback) as the store,
+/// `check`, `peek` and `wait` do not fail; refunds of charges that the store itself made, and `reset`, still need the store.
 #[derive(Clone, Debug)]
-#[must_use = "a limiter limits nothing until it is asked"]
+#[must_use = "a limiter does nothing unless it is called"]
 pub struct Limiter<St> {
-    tiers: Arc<[Tier]>,
+    tiers: Arc<[LimiterTier]>,
     store: St,
-    room: Arc<WaitingRoom>,
+    queues: Arc<WaitQueues>,
 }
 
 #[derive(Clone, Debug)]
-struct Tier {
+struct LimiterTier {
     limit: Limit,
-    /// Whether everybody is counted as one.
+    /// Whether it counts all keys together.
     shared: bool,
 }
 
 impl<St> Limiter<St> {
-    /// One tier, which counts by the key that it is asked about.
+    /// A limiter with one tier, which counts by the key of each call.
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) returns an error.
     #[track_caller]
     pub fn new(name: &str, algorithm: impl Algorithm, store: St) -> Self {
-        invalid::expect(Self::try_new(name, algorithm, store))
+        config_error::expect(Self::try_new(name, algorithm, store))
     }
 
-    /// One tier under a name of 1 to 64 of `a-z 0-9 _ . -`, or an error when the name will not do.
-    pub fn try_new(name: &str, algorithm: impl Algorithm, store: St) -> Result<Self, Invalid> {
+    /// A limiter with one tier, or an error if the name is not 1 to 64 characters of `a-z 0-9 _ . -`.
+    pub fn try_new(name: &str, algorithm: impl Algorithm, store: St) -> Result<Self, ConfigError> {
         let limit = Limit::try_new(name, algorithm)?;
         let shared = false;
         Ok(Self {
-            tiers: [Tier { limit, shared }].into(),
+            tiers: [LimiterTier { limit, shared }].into(),
             store,
-            room: Arc::new(WaitingRoom::new(WAITERS)),
+            queues: Arc::new(WaitQueues::new(DEFAULT_MAX_WAITERS)),
         })
     }
 
-    /// Another tier that counts by the key, charged together with the others, all or none.
+    /// Adds a tier that counts by the key. All tiers are charged together, all or none.
     ///
     /// # Panics
-    /// Where [`try_tier`](Self::try_tier) returns an error.
+    /// If [`try_tier`](Self::try_tier) returns an error.
     #[track_caller]
     pub fn tier(self, name: &str, algorithm: impl Algorithm) -> Self {
-        invalid::expect(self.try_tier(name, algorithm))
+        config_error::expect(self.try_tier(name, algorithm))
     }
 
-    /// Another tier, unless its name will not do or is another tier's.
-    pub fn try_tier(self, name: &str, algorithm: impl Algorithm) -> Result<Self, Invalid> {
+    /// Adds a tier that counts by the key, or returns an error if its name is invalid or another tier has it.
+    pub fn try_tier(self, name: &str, algorithm: impl Algorithm) -> Result<Self, ConfigError> {
         self.with(name, algorithm, false)
     }
 
-    /// Another tier, which everybody shares: it counts by [`Key::GLOBAL`].
+    /// Adds a tier that all keys share: it counts by [`Key::GLOBAL`].
     ///
     /// # Panics
-    /// Where [`try_shared_tier`](Self::try_shared_tier) returns an error.
+    /// If [`try_shared_tier`](Self::try_shared_tier) returns an error.
     #[track_caller]
     pub fn shared_tier(self, name: &str, algorithm: impl Algorithm) -> Self {
-        invalid::expect(self.try_shared_tier(name, algorithm))
+        config_error::expect(self.try_shared_tier(name, algorithm))
     }
 
-    /// Another tier that everybody shares, unless its name will not do or is another tier's.
-    pub fn try_shared_tier(self, name: &str, algorithm: impl Algorithm) -> Result<Self, Invalid> {
+    /// Adds a tier that all keys share, or returns an error if its name is invalid or another tier has it.
+    pub fn try_shared_tier(self, name: &str, algorithm: impl Algorithm) -> Result<Self, ConfigError> {
         self.with(name, algorithm, true)
     }
 
-    /// How many calls [wait](Self::wait) for one key at most: 100 unless told otherwise, and at least 1.
-    pub fn waiters(self, waiters: usize) -> Self {
-        let room = Arc::new(WaitingRoom::new(waiters));
-        Self { room, ..self }
+    /// The maximal number of calls that [wait](Self::wait) for one key: 100 by default, at least 1.
+    pub fn max_waiters(self, max_waiters: usize) -> Self {
+        let queues = Arc::new(WaitQueues::new(max_waiters));
+        Self { queues, ..self }
     }
 
-    fn with(self, name: &str, algorithm: impl Algorithm, shared: bool) -> Result<Self, Invalid> {
+    fn with(self, name: &str, algorithm: impl Algorithm, shared: bool) -> Result<Self, ConfigError> {
         let limits = self.tiers.iter().map(|tier| &tier.limit);
-        let limit = Limit::another(limits, name, algorithm)?;
-        let tiers = self.tiers.iter().cloned().chain([Tier { limit, shared }]);
+        let limit = Limit::try_new_distinct(limits, name, algorithm)?;
+        let tiers = self.tiers.iter().cloned().chain([LimiterTier { limit, shared }]);
         let tiers = tiers.collect();
         Ok(Self { tiers, ..self })
     }
 }
 
 impl<St: Store> Limiter<St> {
-    /// Charges 1 if every tier admits it. What [`admits`](Decision::admits) with a [`delay`](Decision::delay), by a leaky bucket
-    /// that queues, is the caller's to hold back; [`wait`](Self::wait) does.
+    /// Charges 1 if every tier admits it. If a queueing leaky bucket admits it with a [`delay`](Decision::delay), the caller
+    /// has to sleep for that long. [`wait`](Self::wait) includes the delay.
     pub async fn check(&self, key: &Key) -> Result<Decision, St::Error> {
         self.check_n(key, 1).await
     }
 
-    /// Charges `cost`, all of it or nothing. What costs 0 asks without spending.
+    /// Charges `cost` to every tier, or nothing. A cost of 0 is decided, but charges nothing.
     pub async fn check_n(&self, key: &Key, cost: u64) -> Result<Decision, St::Error> {
         let charges = self.charges(key, cost);
-        let mut observed = Observed::new(&charges);
-        let asking = async { self.store.apply(Operation::Acquire(charges)).await };
-        observed.answer(asking).await
+        let mut span = DecisionSpan::new(&charges);
+        let acquire = async { self.store.apply(Operation::Acquire(charges)).await };
+        span.record(acquire).await
     }
 
-    /// Tells what is left, and charges nothing. Metrics and traces do not tell of it.
+    /// Returns the current state of every tier without charging. Metrics and traces do not include it.
     pub async fn peek(&self, key: &Key) -> Result<Decision, St::Error> {
         self.store.apply(Operation::Acquire(self.charges(key, 0))).await
     }
 
-    /// Charges 1 as soon as every tier admits it, and returns when the call may go; or, if that takes longer than `max`,
-    /// returns the decision that refuses.
+    /// Charges 1 as soon as every tier admits it, and returns when the call may proceed. If that takes longer than `max`,
+    /// returns the decision that denies it.
     ///
-    /// Calls that wait for one key stand in line, as with [`RateLimitLayer::wait`](crate::RateLimitLayer::wait). The time that
-    /// a leaky bucket holds what it has admitted comes on top. A call that is dropped while it waits is charged nothing, but for
-    /// its place in a leaky bucket's queue if others stand behind it there.
+    /// Calls for one key wait in a queue, as with [`RateLimitLayer::wait`](crate::RateLimitLayer::wait). `max` does not include
+    /// the delay of a leaky bucket after it has admitted the call. A call that is dropped while it waits is charged nothing,
+    /// except its place in a leaky bucket's queue if later requests are queued behind it.
     ///
     /// ```
     /// use std::time::Duration;
@@ -162,7 +162,7 @@ impl<St: Store> Limiter<St> {
     /// let mails = Limiter::new("mails", LeakyBucket::new(Quota::per_second(100)), MemoryStore::new());
     /// for address in ["ann@example.org", "bob@example.org"] {
     ///     let Ok(decision) = mails.wait(&Key::GLOBAL, Duration::from_secs(60)).await;
-    ///     assert!(decision.admits(), "there is room for {address} within a minute");
+    ///     assert!(decision.admits(), "{address} is admitted within a minute");
     /// }
     /// # }
     /// ```
@@ -170,29 +170,29 @@ impl<St: Store> Limiter<St> {
         self.wait_n(key, 1, max).await
     }
 
-    /// The same for a call that costs more than 1.
+    /// Like [`wait`](Self::wait), for any cost.
     pub async fn wait_n(&self, key: &Key, cost: u64, max: Duration) -> Result<Decision, St::Error> {
-        let room = Arc::clone(&self.room);
-        let patience = Patience { max, room };
+        let queues = Arc::clone(&self.queues);
+        let wait = WaitConfig { max_wait: max, queues };
         let charges = self.charges(key, cost);
-        let mut observed = Observed::new(&charges);
-        let mut decision = observed.answer(patience.admitted(&self.store, charges)).await?;
+        let mut span = DecisionSpan::new(&charges);
+        let mut decision = span.record(wait.acquire(&self.store, charges)).await?;
         let (clock, delay) = (self.store.clock(), decision.delay());
-        let _waited = decision.held_by().map(|tier| Waited::begin(clock, tier.limit()));
+        let _timer = decision.delayed_by().map(|tier| WaitTimer::start(clock, tier.limit()));
         if !delay.is_zero()
             && let Some(receipt) = decision.take_receipt()
         {
-            let place = Place::new(self.store.clone(), receipt);
-            observed.during(clock.sleep(delay)).await;
-            if let Some(receipt) = place.take() {
-                decision.put_back(receipt);
+            let refund_guard = RefundGuard::new(self.store.clone(), receipt);
+            span.instrument(clock.sleep(delay)).await;
+            if let Some(receipt) = refund_guard.take() {
+                decision.restore_receipt(receipt);
             }
         }
         Ok(decision)
     }
 
-    /// Gives back what still counts of a charge, by the receipt of its [decision](Decision::take_receipt), and tells what is
-    /// left.
+    /// Refunds what still counts of a charge, by the receipt of its [decision](Decision::take_receipt), and returns the state
+    /// after it.
     ///
     /// ```
     /// use tollgate::{Key, Limiter, MemoryStore, Quota, TokenBucket};
@@ -207,7 +207,7 @@ impl<St: Store> Limiter<St> {
     /// # }
     /// ```
     ///
-    /// Nothing is given back twice:
+    /// A receipt is used once:
     ///
     /// ```compile_fail,E0382
     /// # use tollgate::{Limiter, MemoryStore, Receipt};
@@ -220,23 +220,25 @@ impl<St: Store> Limiter<St> {
         self.store.apply(Operation::Refund(receipt)).await
     }
 
-    /// Corrects a charge to the costs that [its receipt has been told](Receipt::settled), and tells what is left:
+    /// Corrects a charge to the [true costs of its receipt](Receipt::settled), and returns the state after it:
     /// `limiter.settle(receipt.settled(1500))`.
     pub async fn settle(&self, receipt: Receipt) -> Result<Decision, St::Error> {
         self.store.apply(Operation::Settle(receipt)).await
     }
 
-    /// Forgets what this key has used, in every tier that counts by the key, and tells of these. What everybody shares stays
-    /// counted. Who already [waits](Self::wait) asks again when it was told to.
+    /// Resets the state of a key in every tier that counts by the key, and returns the state of these tiers. Shared tiers keep
+    /// their counts. Calls that already [wait](Self::wait) do not retry earlier.
     pub async fn reset(&self, key: &Key) -> Result<Decision, St::Error> {
         let own = self.tiers.iter().filter(|tier| !tier.shared);
         let charges = own.map(|tier| Charge::new(tier.limit.clone(), key.clone()));
-        self.store.apply(Operation::Reset(Charges::apart(charges))).await
+        self.store
+            .apply(Operation::Reset(Charges::from_distinct(charges)))
+            .await
     }
 
     fn charges(&self, key: &Key, cost: u64) -> Charges {
         let cost = quota::bounded(cost);
-        Charges::apart(self.tiers.iter().map(|tier| {
+        Charges::from_distinct(self.tiers.iter().map(|tier| {
             let key = if tier.shared { Key::GLOBAL } else { key.clone() };
             Charge::new(tier.limit.clone(), key).cost(cost)
         }))

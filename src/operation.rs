@@ -1,14 +1,14 @@
-//! What a store is asked to do, as data.
+//! The operations of a store, as data.
 
 use crate::{
     charge::{Charge, Charges},
     receipt::Receipt,
 };
 
-/// What a store is asked to do, in one atomic step.
+/// An operation that a store applies in one atomic step.
 ///
-/// Being data, a new operation needs no new trait, and several can travel together. A [`Limiter`](crate::Limiter) has a
-/// method for each.
+/// Operations are data, so a new one needs no new trait method, and a store can batch several. A [`Limiter`](crate::Limiter)
+/// has a method for each.
 ///
 /// ```
 /// use tollgate::{Charge, Key, Limit, MemoryStore, Operation, Quota, SlidingCounter, Store};
@@ -22,7 +22,7 @@ use crate::{
 /// let Ok(mut decision) = store.apply(Operation::Acquire(charge.clone().into())).await;
 /// assert_eq!(decision.tiers()[0].verdict().remaining(), 6);
 /// let receipt = decision.take_receipt().expect("it was admitted");
-/// let Ok(decision) = store.apply(Operation::Settle(receipt.settled(1))).await; // it was a small one
+/// let Ok(decision) = store.apply(Operation::Settle(receipt.settled(1))).await; // the export was small
 /// assert_eq!(decision.tiers()[0].verdict().remaining(), 9);
 /// let Ok(decision) = store.apply(Operation::Reset(charge.into())).await;
 /// assert_eq!(decision.tiers()[0].verdict().remaining(), 10);
@@ -31,25 +31,25 @@ use crate::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Take these charges, all or none.
+    /// Applies these charges, all or none.
     Acquire(Charges),
-    /// Give back what still counts of a charge.
+    /// Refunds what still counts of a charge.
     Refund(Receipt),
-    /// Correct a charge to the true costs that its receipt has been told: what was too much is given back, what was
-    /// too little is charged whatever is left.
+    /// Corrects a charge to the true costs of its receipt: a surplus is refunded, and a deficit is charged even if the limit
+    /// is exhausted.
     Settle(Receipt),
-    /// Forget these keys, as if nothing had ever been charged. Costs do not matter.
+    /// Resets these keys to the fresh state. Costs are ignored.
     Reset(Charges),
 }
 
 impl Operation {
-    /// What is left where one has been taken from.
+    /// An operation without charges, to leave in place of one that is moved out.
     #[cfg(feature = "redis")]
     pub(crate) fn nothing() -> Self {
         Self::Acquire(Charges::new())
     }
 
-    /// The charges it is about, in order.
+    /// Its charges, in order.
     pub(crate) fn charges(&self) -> impl Iterator<Item = &Charge> {
         let (charges, charged) = match self {
             Self::Acquire(charges) | Self::Reset(charges) => (charges.as_slice(), &[][..]),
@@ -58,7 +58,7 @@ impl Operation {
         charges.iter().chain(charged.iter().map(|charged| &charged.charge))
     }
 
-    /// The same, for whoever tells what came of them.
+    /// Its charges, in order, by value.
     #[cfg(feature = "redis")]
     pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
         let (charges, charged) = match self {

@@ -1,27 +1,27 @@
-//! How much, in how long.
+//! Quotas: how many requests per window.
 
 use std::{fmt, time::Duration};
 
 use crate::{
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     time::{Micros, micros},
 };
 
-/// What a request takes from a limit: 1 unless the caller says otherwise. 0 asks without spending.
+/// What a request is charged: 1 by default. A cost of 0 is decided, but charges nothing.
 pub type Cost = u32;
 
-/// What a caller says of a cost, as far as limits can count.
+/// Bounds a caller's cost to the largest that limits can count.
 pub(crate) fn bounded(cost: u64) -> Cost {
     cost.try_into().unwrap_or(Cost::MAX)
 }
 
-/// The longest window, and the longest wait: ten years of 365 days.
-pub(crate) const LONGEST: Micros = 10 * 365 * 24 * 60 * 60 * 1_000_000;
+/// The maximal window and the maximal `max_wait`: ten years of 365 days.
+pub(crate) const MAX_WINDOW: Micros = 10 * 365 * 24 * 60 * 60 * 1_000_000;
 
-/// So many requests in so long a window.
+/// A number of requests per window.
 ///
-/// `Quota::per_second(5)` is five requests in every second, never one in five seconds. Wrong values fail when the
-/// quota is built: a constant one does not compile, and every constructor has a `try_` twin that returns the error.
+/// `Quota::per_second(5)` is five requests in every second, not one in five seconds. Invalid values fail when the quota is
+/// built: in a constant at compile time, otherwise with a panic, or with an error in the `try_` variants.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,8 +33,8 @@ pub(crate) const LONGEST: Micros = 10 * 365 * 24 * 60 * 60 * 1_000_000;
 /// ```
 ///
 /// ```compile_fail
-/// const NOBODY: tollgate::Quota = tollgate::Quota::per_minute(0);
-/// # fn main() { let _ = NOBODY; }
+/// const ZERO: tollgate::Quota = tollgate::Quota::per_minute(0);
+/// # fn main() { let _ = ZERO; }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
@@ -44,17 +44,17 @@ pub struct Quota {
 
 macro_rules! per {
     ($($name:ident, $try_name:ident, $unit:literal, $seconds:expr;)*) => {$(
-        #[doc = concat!("`limit` requests a ", $unit, ".")]
+        #[doc = concat!("`limit` requests per ", $unit, ".")]
         ///
         /// # Panics
-        /// When `limit` is 0.
+        /// If `limit` is 0.
         pub const fn $name(limit: u32) -> Self {
             assert!(limit > 0, "limit = 0: it must be from 1 to 4294967295");
             Self { limit, window: $seconds * 1_000_000 }
         }
 
-        #[doc = concat!("`limit` requests a ", $unit, ", or an error when that is 0.")]
-        pub fn $try_name(limit: u32) -> Result<Self, Invalid> {
+        #[doc = concat!("`limit` requests per ", $unit, ", or an error if `limit` is 0.")]
+        pub fn $try_name(limit: u32) -> Result<Self, ConfigError> {
             Self::try_new(limit, Duration::from_secs($seconds))
         }
     )*};
@@ -68,34 +68,44 @@ impl Quota {
         per_day, try_per_day, "day", 24 * 60 * 60;
     }
 
-    /// `limit` requests in every `window`.
+    /// `limit` requests per `window`.
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) returns an error.
     #[track_caller]
     pub fn new(limit: u32, window: Duration) -> Self {
-        invalid::expect(Self::try_new(limit, window))
+        config_error::expect(Self::try_new(limit, window))
     }
 
-    /// `limit` requests in every `window`: at least one, in a whole number of microseconds up to ten years.
-    pub fn try_new(limit: u32, window: Duration) -> Result<Self, Invalid> {
+    /// `limit` requests per `window`: at least one, in a whole number of microseconds up to ten years.
+    pub fn try_new(limit: u32, window: Duration) -> Result<Self, ConfigError> {
         at_least_one("limit", limit)?;
         let micros = micros(window);
-        if micros == 0 || micros > LONGEST || Duration::from_micros(micros) != window {
+        if micros == 0 || micros > MAX_WINDOW || Duration::from_micros(micros) != window {
             let must = "be a whole number of microseconds, from 1 to 10 years (315360000 s)";
-            return Err(Invalid::new("window", format_args!("{window:?}"), must));
+            return Err(ConfigError::new("window", format_args!("{window:?}"), must));
         }
         Ok(Self { limit, window: micros })
     }
 
-    /// How many requests.
+    /// The number of requests.
     pub const fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// In how long a time.
+    /// The window.
     pub const fn window(&self) -> Duration {
         Duration::from_micros(self.window)
+    }
+
+    /// How much of the limit remains.
+    pub(crate) fn remaining(&self, used: u64) -> u64 {
+        u64::from(self.limit).saturating_sub(used)
+    }
+
+    /// The part of `surplus` that can be added to `used`, which never exceeds twice the limit.
+    pub(crate) fn bounded_surplus(&self, used: u64, surplus: Cost) -> u64 {
+        u64::from(surplus).min((2 * u64::from(self.limit)).saturating_sub(used))
     }
 
     /// The window in microseconds.
@@ -110,10 +120,10 @@ impl fmt::Display for Quota {
     }
 }
 
-/// The check that limits, capacities and sub-windows share.
-pub(crate) fn at_least_one(field: &'static str, value: u32) -> Result<u32, Invalid> {
+/// Checks that a limit, a capacity or a number of sub-windows is not 0.
+pub(crate) fn at_least_one(field: &'static str, value: u32) -> Result<u32, ConfigError> {
     match value {
-        0 => Err(Invalid::new(field, value, "be from 1 to 4294967295")),
+        0 => Err(ConfigError::new(field, value, "be from 1 to 4294967295")),
         _ => Ok(value),
     }
 }

@@ -1,4 +1,4 @@
-//! What it takes to give a charge back.
+//! Receipts: the right to refund or settle a charge once.
 
 use smallvec::SmallVec;
 
@@ -9,10 +9,10 @@ use crate::{
     quota::{self, Cost},
 };
 
-/// Proof of what a request was charged, with which it can be given back or corrected, once.
+/// The receipt of a request's charges, for one refund or settlement.
 ///
-/// A [`Decision`](crate::Decision) that admitted has one. A [`Refund`](crate::Operation::Refund) or a
-/// [`Settle`](crate::Operation::Settle) consumes it, and it cannot be copied.
+/// A [`Decision`](crate::Decision) that admits a request has one. A [`Refund`](crate::Operation::Refund) or a
+/// [`Settle`](crate::Operation::Settle) consumes it, and it cannot be cloned.
 ///
 /// ```
 /// use tollgate::{Charge, Charges, Key, Limit, MemoryStore, Operation, Quota, Store, TokenBucket};
@@ -34,19 +34,19 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a receipt that is dropped leaves its charge where it is"]
+#[must_use = "dropping a receipt keeps its charge"]
 pub struct Receipt {
     charged: SmallVec<[Charged; 1]>,
-    /// Whether a fallback charged it, and not the store that it stood in for.
+    /// Whether the fallback store made the charges.
     from_fallback: bool,
 }
 
-/// A charge and where it left its trace.
+/// A charge and its position in the state.
 #[derive(Debug)]
 pub(crate) struct Charged {
     pub(crate) charge: Charge,
     pub(crate) mark: Mark,
-    /// What it is to be corrected to, if somebody has said.
+    /// The true cost, if it has been set.
     to: Option<Cost>,
 }
 
@@ -60,7 +60,7 @@ impl Charged {
         self.charge.limit.name() == limit
     }
 
-    /// What it is to be corrected to: what was charged, unless somebody knows better.
+    /// The cost to settle to: the true cost, or by default what was charged.
     pub(crate) fn to(&self) -> Cost {
         self.to.unwrap_or(self.charge.cost)
     }
@@ -76,9 +76,9 @@ impl Receipt {
         self.from_fallback
     }
 
-    /// A part of one.
+    /// The receipt of some of an operation's charges.
     #[cfg(feature = "redis")]
-    pub(crate) fn apart(charged: Vec<Charged>) -> Self {
+    pub(crate) fn from_charged(charged: Vec<Charged>) -> Self {
         let (charged, from_fallback) = (charged.into(), false);
         Self { charged, from_fallback }
     }
@@ -91,26 +91,26 @@ impl Receipt {
         &self.charged
     }
 
-    /// The charges alone, once they have been given back or corrected.
+    /// The charges without their positions.
     pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
         self.charged.into_iter().map(|charged| charged.charge)
     }
 
-    /// What was charged, one cost per tier that took part.
+    /// The costs that were charged, one per charged tier.
     pub fn costs(&self) -> impl Iterator<Item = (&Limit, Cost)> {
         self.charged
             .iter()
             .map(|charged| (&charged.charge.limit, charged.charge.cost))
     }
 
-    /// With the true cost of the request, for every tier.
+    /// Sets the true cost of the request, for every tier.
     pub fn settled(mut self, cost: u64) -> Self {
         let to = Some(quota::bounded(cost));
         self.charged.iter_mut().for_each(|charged| charged.to = to);
         self
     }
 
-    /// With the true cost of the request for the tiers of this limit, where tiers count different things.
+    /// Sets the true cost for the tiers of one limit, where tiers count different things.
     pub fn settled_for(mut self, limit: &str, cost: u64) -> Self {
         self.settle_for(limit, cost);
         self
@@ -122,7 +122,7 @@ impl Receipt {
         tiers.for_each(|charged| charged.to = to);
     }
 
-    /// The part of the tiers of this limit, which this receipt is then no longer about, unless they have been settled.
+    /// Splits off the charges of one limit whose true cost has not been set.
     pub(crate) fn take_unsettled(&mut self, limit: &str) -> Option<Self> {
         let charged = std::mem::take(&mut self.charged).into_iter();
         let unsettled = |charged: &Charged| charged.is_under(limit) && charged.to.is_none();
@@ -131,17 +131,17 @@ impl Receipt {
         Self::new(taken, self.from_fallback)
     }
 
-    /// The part that has been told another cost than what was charged.
+    /// The charges whose true cost differs from what was charged.
     pub(crate) fn corrected(mut self) -> Option<Self> {
         self.charged.retain(|charged| charged.to() != charged.charge.cost);
         (!self.charged.is_empty()).then_some(self)
     }
 
-    /// Gives back under a newer version of a limit, where one was put in force since the charge.
+    /// Replaces the limit of the charges with a newer version, if it was changed after the charge.
     pub fn update(&mut self, limit: &Limit) {
         let limits = self.charged.iter_mut().map(|charged| &mut charged.charge.limit);
         limits.filter(|version| version.counts_as(limit)).for_each(|version| {
-            version.follow(limit);
+            version.update_to(limit);
         });
     }
 }

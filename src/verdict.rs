@@ -1,10 +1,10 @@
-//! What one limit says of one request.
+//! Verdicts: what one limit decides about one request.
 
 use std::{fmt, time::Duration};
 
 use crate::time::Micros;
 
-/// Whether a limit lets a request pass.
+/// Whether a limit admits a request.
 ///
 /// ```
 /// use tollgate::{Key, Limit, ManualClock, MemoryStore, Outcome, Quota, TokenBucket};
@@ -14,29 +14,29 @@ use crate::time::Micros;
 /// let outcome = |cost| store.acquire(&limit, &Key::GLOBAL, cost).outcome();
 ///
 /// assert_eq!(outcome(9), Outcome::Admitted { delay: 0 });
-/// assert_eq!(outcome(2), Outcome::Limited { retry_after: 100_000 }); // one is left, another one comes in 0.1 s
-/// assert_eq!(outcome(11), Outcome::Impossible); // there are never more than ten
+/// assert_eq!(outcome(2), Outcome::Limited { retry_after: 100_000 }); // one token is left, the next is added in 0.1 s
+/// assert_eq!(outcome(11), Outcome::Impossible); // the capacity is ten
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It may pass, after `delay` when it has to queue for its turn.
+    /// The request may pass, after `delay`.
     Admitted {
-        /// How long a queueing leaky bucket holds it, in microseconds; 0 for every other algorithm.
+        /// How long a queueing leaky bucket delays it, in microseconds; 0 for every other algorithm.
         delay: Micros,
     },
-    /// It may not pass now.
+    /// The request may not pass now.
     Limited {
-        /// The same request is admitted this many microseconds from now, if nobody else comes in between, and not
-        /// one microsecond earlier.
+        /// How long until the same request would be admitted, in microseconds, if no other request is charged before.
+        /// It is exact: one microsecond earlier the request would still be denied.
         retry_after: Micros,
     },
-    /// It can never pass: it costs more than the limit ever holds.
+    /// The request can never pass: its cost exceeds the limit's capacity.
     Impossible,
 }
 
 impl Outcome {
-    /// `admitted`, `limited` or `impossible`, as rules, logs and metrics spell it.
+    /// `admitted`, `limited` or `impossible`, as in rules, logs and metrics.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Admitted { .. } => "admitted",
@@ -50,7 +50,7 @@ impl Outcome {
         matches!(self, Self::Admitted { .. })
     }
 
-    /// When to come back; only a limited request is promised a time.
+    /// When to retry; only for a limited request.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Limited { retry_after } => Some(Duration::from_micros(*retry_after)),
@@ -58,7 +58,7 @@ impl Outcome {
         }
     }
 
-    /// How long an admitted request is held before it may leave.
+    /// How long an admitted request is delayed.
     pub const fn delay(&self) -> Duration {
         match self {
             Self::Admitted { delay } => Duration::from_micros(*delay),
@@ -73,9 +73,9 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What one limit says of one request: whether it passes, what is left, and when there is more.
+/// A limit's verdict about one request: the outcome, what remains, and when the limit resets.
 ///
-/// Of an admitted request it speaks after the charge, of a refused one as things stand.
+/// For an admitted request it describes the state after the charge, for a denied one the current state.
 ///
 /// ```
 /// use std::time::Duration;
@@ -96,42 +96,42 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What it comes to after so long, if nothing has happened since. A wait is not over before somebody has asked again.
-    pub(crate) fn after(self, gone: Micros) -> Self {
+    /// The verdict after some time without other charges. A `retry_after` stays above 0: only a new decision can admit.
+    pub(crate) fn advanced_by(self, elapsed: Micros) -> Self {
         let outcome = match self.outcome {
             Outcome::Limited { retry_after } => Outcome::Limited {
-                retry_after: retry_after.saturating_sub(gone).max(1),
+                retry_after: retry_after.saturating_sub(elapsed).max(1),
             },
             outcome => outcome,
         };
         Self {
             outcome,
-            reset_after: self.reset_after.saturating_sub(gone),
+            reset_after: self.reset_after.saturating_sub(elapsed),
             ..self
         }
     }
 
-    /// Whether the request passes.
+    /// The outcome.
     pub const fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// What is still there to spend.
+    /// How much can still be charged now.
     pub const fn remaining(&self) -> u64 {
         self.remaining
     }
 
-    /// When to come back; only a limited request is promised a time.
+    /// When to retry; only for a limited request.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.outcome.retry_after()
     }
 
-    /// How long until the limit is as good as new; zero when it is.
+    /// How long until the state is fresh, with nothing used; zero if it is.
     pub const fn reset_after(&self) -> Duration {
         Duration::from_micros(self.reset_after)
     }
 
-    /// How long an admitted request is held before it may leave.
+    /// How long an admitted request is delayed.
     pub const fn delay(&self) -> Duration {
         self.outcome.delay()
     }

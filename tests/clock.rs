@@ -1,4 +1,4 @@
-//! The clock that a test holds in its hand, and the system's.
+//! The manual clock and the system clock.
 
 use std::{
     future::Future,
@@ -8,13 +8,13 @@ use std::{
     time::Duration,
 };
 
-use tollgate::{Clock, END_OF_TIME, ManualClock, Micros, Sleep};
+use tollgate::{Clock, MAX_TIMESTAMP, ManualClock, Micros, Sleep};
 
 const fn micros(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// Who was woken, in that order.
+/// The names of the woken wakers, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -49,25 +49,25 @@ fn is_ready(sleep: &mut Pin<Box<Sleep>>) -> bool {
 }
 
 #[test]
-fn a_manual_clock_shows_what_it_is_told() {
+fn a_manual_clock_returns_the_time_that_was_set() {
     let clock = ManualClock::at(1000);
-    let (other, seen) = (clock.clone(), Clock::from(clock.clone()));
-    let shows = |now: Micros| assert_eq!([clock.now(), other.now(), seen.now()], [now; 3]);
-    shows(1000);
+    let (other, converted) = (clock.clone(), Clock::from(clock.clone()));
+    let assert_now = |now: Micros| assert_eq!([clock.now(), other.now(), converted.now()], [now; 3]);
+    assert_now(1000);
     other.advance(micros(234));
-    shows(1234);
+    assert_now(1234);
     clock.set(500);
-    shows(500);
+    assert_now(500);
     clock.advance(Duration::ZERO);
-    shows(500);
+    assert_now(500);
     clock.set(0);
-    shows(0);
+    assert_now(0);
     assert_eq!(format!("{clock:?}"), "ManualClock(0)");
 }
 
 #[test]
-fn a_part_of_a_microsecond_counts_as_a_whole_one() {
-    for (nanos, counts) in [
+fn durations_are_rounded_up_to_microseconds() {
+    for (nanos, micros) in [
         (0, 0),
         (1, 1),
         (999, 1),
@@ -78,54 +78,54 @@ fn a_part_of_a_microsecond_counts_as_a_whole_one() {
         let span = Duration::from_nanos(nanos);
         let clock = ManualClock::at(0);
         let mut sleep = sleep(&clock, span);
-        if counts > 0 {
-            clock.set(counts - 1);
+        if micros > 0 {
+            clock.set(micros - 1);
             assert!(!is_ready(&mut sleep), "{span:?}");
         }
         clock.set(0);
         clock.advance(span);
-        assert_eq!(clock.now(), counts, "{span:?}");
+        assert_eq!(clock.now(), micros, "{span:?}");
         assert!(is_ready(&mut sleep), "{span:?}");
     }
 }
 
 #[test]
-fn time_ends() {
+fn time_is_clamped_to_the_largest_timestamp() {
     let clock = ManualClock::at(Micros::MAX);
-    assert_eq!(clock.now(), END_OF_TIME);
-    clock.set(END_OF_TIME - 1);
-    assert_eq!(clock.now(), END_OF_TIME - 1);
+    assert_eq!(clock.now(), MAX_TIMESTAMP);
+    clock.set(MAX_TIMESTAMP - 1);
+    assert_eq!(clock.now(), MAX_TIMESTAMP - 1);
     let [mut next, mut never] = [micros(1), Duration::MAX].map(|span| sleep(&clock, span));
     assert!(!is_ready(&mut next) && !is_ready(&mut never));
     clock.advance(Duration::MAX);
-    assert_eq!(clock.now(), END_OF_TIME);
-    // Nothing is later than that, so whoever waits for more waits no longer.
+    assert_eq!(clock.now(), MAX_TIMESTAMP);
+    // No time is later, so sleeps beyond it are ready.
     assert!(is_ready(&mut next) && is_ready(&mut never));
     assert!(is_ready(&mut sleep(&clock, Duration::MAX)));
-    clock.set(END_OF_TIME + 1);
-    assert_eq!(clock.now(), END_OF_TIME);
+    clock.set(MAX_TIMESTAMP + 1);
+    assert_eq!(clock.now(), MAX_TIMESTAMP);
 }
 
 #[test]
 fn a_sleep_of_zero_is_ready() {
     let clock = ManualClock::at(1000);
     assert!(is_ready(&mut sleep(&clock, Duration::ZERO)));
-    assert_eq!(clock.waiting(), 0);
+    assert_eq!(clock.pending_sleeps(), 0);
 }
 
 #[test]
-fn a_sleep_is_pending_until_its_time_comes() {
+fn a_sleep_is_pending_until_its_time() {
     let (clock, log) = (ManualClock::at(1000), Log::default());
     let mut sleep = sleep(&clock, micros(10));
-    assert_eq!(clock.waiting(), 0, "nobody has asked it yet");
+    assert_eq!(clock.pending_sleeps(), 0, "the sleep has not been polled");
     assert!(poll(&mut sleep, &log.waker("sleeper")).is_pending());
     clock.advance(micros(9));
-    assert!(log.take().is_empty() && clock.waiting() == 1);
+    assert!(log.take().is_empty() && clock.pending_sleeps() == 1);
     assert!(poll(&mut sleep, &log.waker("sleeper")).is_pending());
     clock.set(5);
-    assert!(log.take().is_empty() && clock.waiting() == 1);
+    assert!(log.take().is_empty() && clock.pending_sleeps() == 1);
     clock.set(1010);
-    assert_eq!((log.take(), clock.waiting()), (vec!["sleeper"], 0));
+    assert_eq!((log.take(), clock.pending_sleeps()), (vec!["sleeper"], 0));
     assert!(poll(&mut sleep, &log.waker("sleeper")).is_ready());
     clock.advance(micros(10));
     assert!(log.take().is_empty());
@@ -154,31 +154,31 @@ fn sleepers_wake_in_the_order_of_their_times() {
 }
 
 #[test]
-fn the_latest_waker_is_the_one_that_is_woken() {
+fn only_the_latest_waker_is_woken() {
     let (clock, log) = (ManualClock::at(0), Log::default());
     let mut sleep = sleep(&clock, micros(10));
     for name in ["before", "after"] {
         assert!(poll(&mut sleep, &log.waker(name)).is_pending());
-        assert_eq!(clock.waiting(), 1);
+        assert_eq!(clock.pending_sleeps(), 1);
     }
     clock.advance(micros(10));
     assert_eq!(log.take(), ["after"]);
 }
 
 #[test]
-fn a_sleep_that_is_dropped_leaves_nothing_waiting() {
+fn a_dropped_sleep_is_removed() {
     let (clock, log) = (ManualClock::at(0), Log::default());
     let mut sleeps: Vec<_> = (0..3).map(|_| sleep(&clock, micros(10))).collect();
     for (sleep, name) in sleeps.iter_mut().zip(["a", "b", "c"]) {
         assert!(poll(sleep, &log.waker(name)).is_pending());
     }
-    assert_eq!(clock.waiting(), 3);
+    assert_eq!(clock.pending_sleeps(), 3);
     drop(sleeps.remove(1));
-    assert_eq!(clock.waiting(), 2);
+    assert_eq!(clock.pending_sleeps(), 2);
     clock.advance(micros(10));
     assert_eq!(log.take(), ["a", "c"]);
     drop(sleeps);
-    assert_eq!(clock.waiting(), 0);
+    assert_eq!(clock.pending_sleeps(), 0);
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn a_task_sleeps_on_a_manual_clock() {
     let clock = ManualClock::at(0);
     let task = tokio::spawn(Clock::from(clock.clone()).sleep(Duration::from_secs(3600)));
     tokio::task::yield_now().await;
-    assert_eq!(clock.waiting(), 1);
+    assert_eq!(clock.pending_sleeps(), 1);
     clock.advance(Duration::from_secs(3600));
     tokio::task::yield_now().await;
     assert!(task.is_finished());
@@ -205,8 +205,8 @@ async fn the_system_clock_sleeps_on_the_runtime() {
 
 #[test]
 fn the_system_clock_counts_microseconds() {
-    // From 2020 until the end: neither milliseconds nor nanoseconds would fall in between.
-    let possible = 1_577_836_800_000_000..END_OF_TIME;
+    // From 2020 to the largest timestamp: milliseconds or nanoseconds would be out of this range.
+    let possible = 1_577_836_800_000_000..MAX_TIMESTAMP;
     assert!(possible.contains(&Clock::system().now()));
     assert!(possible.contains(&Clock::default().now()));
 }
@@ -222,15 +222,15 @@ fn time_advanced_by_many_threads_adds_up() {
     assert_eq!(clock.now(), 40_000);
 }
 
-/// A waker that owns a wait on the same clock, as a task does that waits for several things.
-struct Owner(#[allow(dead_code, reason = "it only has to be dropped")] Mutex<Option<Sleep>>);
+/// A waker that owns a sleep on the same clock, as the waker of a task with several sleeps does.
+struct Owner(#[allow(dead_code, reason = "kept only for its drop")] Mutex<Option<Sleep>>);
 
 impl Wake for Owner {
     fn wake(self: Arc<Self>) {}
 }
 
 #[test]
-fn a_waker_that_owns_a_wait_is_dropped_without_a_deadlock() {
+fn dropping_a_waker_that_owns_a_sleep_does_not_deadlock() {
     let clock = ManualClock::at(0);
     let owner = || {
         Waker::from(Arc::new(Owner(Mutex::new(Some(
@@ -241,5 +241,5 @@ fn a_waker_that_owns_a_wait_is_dropped_without_a_deadlock() {
     assert!(poll(&mut replaced, &owner()).is_pending());
     assert!(poll(&mut replaced, &owner()).is_pending());
     drop(replaced);
-    assert_eq!(clock.waiting(), 0);
+    assert_eq!(clock.pending_sleeps(), 0);
 }

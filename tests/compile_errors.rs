@@ -1,15 +1,15 @@
-//! What the compiler says when something is passed that will not do: words that help.
+//! Compiler errors for common mistakes, which should explain how to fix them.
 //!
-//! The mistakes are in `compile_errors/src/`, each with what is said to it. The words around ours change from one version of Rust
-//! to the next, so they are compared with one version only; `OVERWRITE=1 cargo test -p tollgate-tests --test core compile_errors`
-//! writes them anew.
+//! The mistakes are in `compile_errors/src/`, each with its expected errors. The compiler's own messages change between versions
+//! of Rust, so they are compared for one version only. `OVERWRITE=1 cargo test -p tollgate-tests --test core compile_errors`
+//! updates the expected errors.
 
 use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::PathBuf, process::Command};
 
 use serde_json::Value;
 use support::project::{root, target};
 
-/// All of them at once, in a build that shares what it depends on with others.
+/// Compiles all mistakes at once, with the target directory of the workspace, so that dependencies are not built again.
 fn compile() -> String {
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo runs the tests"));
     cargo.args([
@@ -23,14 +23,14 @@ fn compile() -> String {
     cargo
         .args(["--message-format", "json", "--offline", "--target-dir"])
         .arg(target());
-    // Types are told whole, and not written to a file.
+    // Prints types in full instead of writing them to a file.
     cargo.args(["--", "--cfg", "mistakes", "--verbose"]);
     let output = cargo.current_dir(root()).output().unwrap();
     assert!(!output.status.success(), "the mistakes compile");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What is said, in a form without the code around it, by the file that it is said of.
+/// The errors without the surrounding code, by file.
 fn errors() -> BTreeMap<PathBuf, String> {
     let mut errors: BTreeMap<PathBuf, String> = BTreeMap::new();
     for line in compile().lines() {
@@ -39,10 +39,10 @@ fn errors() -> BTreeMap<PathBuf, String> {
         let Some(span) = spans.clone().find(|span| span["is_primary"] == true) else {
             continue;
         };
-        let said = errors.entry(root().join(text(&span["file_name"]))).or_default();
+        let output = errors.entry(root().join(text(&span["file_name"]))).or_default();
         let code = text(&message["code"]["code"]);
         writeln!(
-            said,
+            output,
             "{}[{code}]: {}",
             text(&message["level"]),
             text(&message["message"])
@@ -50,10 +50,10 @@ fn errors() -> BTreeMap<PathBuf, String> {
         .unwrap();
         for span in spans.filter(|span| !span["label"].is_null()) {
             let (line, code) = (&span["line_start"], text(&span["text"][0]["text"]).trim());
-            writeln!(said, "  line {line}, {code}: {}", text(&span["label"])).unwrap();
+            writeln!(output, "  line {line}, {code}: {}", text(&span["label"])).unwrap();
         }
         for child in message["children"].as_array().unwrap() {
-            writeln!(said, "  {}: {}", text(&child["level"]), text(&child["message"])).unwrap();
+            writeln!(output, "  {}: {}", text(&child["level"]), text(&child["message"])).unwrap();
         }
     }
     errors
@@ -63,23 +63,23 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-#[rustversion::attr(not(stable(1.95)), ignore = "the words are those of Rust 1.95")]
+#[rustversion::attr(not(stable(1.95)), ignore = "the expected errors are those of Rust 1.95")]
 #[test]
-fn compile_errors_help() {
+fn compile_errors_are_as_expected() {
     let errors = errors();
     let mistakes = fs::read_dir(root().join("tests/compile_errors/src")).unwrap();
     let mistakes = mistakes.map(|file| file.unwrap().path());
     let mistakes = mistakes.filter(|file| file.extension().is_some_and(|it| it == "rs") && !file.ends_with("lib.rs"));
     for mistake in mistakes {
-        let said = errors
+        let output = errors
             .get(&mistake)
             .unwrap_or_else(|| panic!("{} compiles", mistake.display()));
         let expected = mistake.with_extension("stderr");
         if env::var_os("OVERWRITE").is_some() {
-            fs::write(&expected, said).unwrap();
+            fs::write(&expected, output).unwrap();
         }
         assert_eq!(
-            *said,
+            *output,
             fs::read_to_string(&expected).unwrap_or_default(),
             "{}",
             mistake.display()

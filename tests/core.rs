@@ -1,4 +1,4 @@
-//! Limits, keys, rules and the service, in this process; with the feature `redis`, on servers where that makes a difference.
+//! Limits, keys, rules and the service, in one process. With the feature `redis`, some tests also run on a Redis server.
 
 mod architecture;
 mod clock;

@@ -1,13 +1,13 @@
-//! A store that fails, and memory that stands in for it.
+//! The fallback to a memory store while Redis fails.
 use std::time::Duration;
 
-use support::{patience::eventually, port::Port, redis::RedisServer};
+use support::{port::Port, redis::RedisServer, wait::eventually};
 use tollgate::{
     Algorithm, Charge, Charges, Decision, Fallback, FixedWindow, Key, LeakyBucket, Limit, Limiter, ManualClock,
     MemoryStore, Operation, Quota, RedisStore, Store, StoreError, TokenBucket,
 };
 
-/// A Redis, and memory for when it is gone, on one clock that stands still.
+/// A Redis with a memory fallback, on one manual clock.
 struct Both {
     redis: RedisServer,
     memory: MemoryStore,
@@ -21,15 +21,15 @@ fn both() -> Both {
     Both { redis, memory, store }
 }
 
-fn charge(rule: impl Algorithm) -> Charge {
-    Charge::new(Limit::new("name", rule), Key::new("key"))
+fn charge(algorithm: impl Algorithm) -> Charge {
+    Charge::new(Limit::new("name", algorithm), Key::new("key"))
 }
 
 fn bucket() -> Charge {
     charge(TokenBucket::new(Quota::per_minute(10)))
 }
 
-fn left(decision: &Decision) -> u64 {
+fn remaining(decision: &Decision) -> u64 {
     decision.tiers()[0].verdict().remaining()
 }
 
@@ -40,49 +40,49 @@ impl Both {
 }
 
 #[tokio::test]
-async fn memory_decides_while_the_store_cannot_and_starts_from_nothing() {
+async fn memory_decides_while_redis_is_down_and_starts_empty() {
     let mut both = both();
     for n in 1..=4 {
         let decision = both.acquire(bucket()).await;
-        assert_eq!((decision.is_by_fallback(), left(&decision)), (false, 10 - n));
+        assert_eq!((decision.is_by_fallback(), remaining(&decision)), (false, 10 - n));
     }
     assert!(both.memory.is_empty());
     both.redis.kill();
     for n in 1..=10 {
         let decision = both.acquire(bucket()).await;
         assert!(decision.admits() && !decision.is_unchecked());
-        assert_eq!((decision.is_by_fallback(), left(&decision)), (true, 10 - n));
+        assert_eq!((decision.is_by_fallback(), remaining(&decision)), (true, 10 - n));
     }
-    let refused = both.acquire(bucket()).await;
-    assert!(refused.is_by_fallback() && !refused.admits());
-    assert_eq!(refused.retry_after(), Some(Duration::from_secs(6)));
+    let denied = both.acquire(bucket()).await;
+    assert!(denied.is_by_fallback() && !denied.admits());
+    assert_eq!(denied.retry_after(), Some(Duration::from_secs(6)));
 }
 
 #[tokio::test]
-async fn who_charged_it_gives_it_back() {
+async fn a_charge_is_refunded_by_the_store_that_made_it() {
     let mut both = both();
     let mut by_redis = both.acquire(bucket()).await;
     let mut settled = both.acquire(bucket().cost(3)).await;
     let settle = Operation::Settle(settled.take_receipt().unwrap().settled(1));
-    assert_eq!(left(&both.store.apply(settle).await.unwrap()), 8);
+    assert_eq!(remaining(&both.store.apply(settle).await.unwrap()), 8);
 
     both.redis.kill();
     let mut refunded = both.acquire(bucket().cost(5)).await;
     let mut settled = both.acquire(bucket().cost(3)).await;
     let refund = Operation::Refund(refunded.take_receipt().unwrap());
-    assert_eq!(left(&both.store.apply(refund).await.unwrap()), 7);
+    assert_eq!(remaining(&both.store.apply(refund).await.unwrap()), 7);
     let settle = Operation::Settle(settled.take_receipt().unwrap().settled(4));
-    assert_eq!(left(&both.store.apply(settle).await.unwrap()), 6);
+    assert_eq!(remaining(&both.store.apply(settle).await.unwrap()), 6);
 
-    // What Redis charged, memory knows nothing of.
+    // Memory does not refund a charge of Redis.
     let refund = Operation::Refund(by_redis.take_receipt().unwrap());
     let error = both.store.apply(refund).await.unwrap_err();
     assert!(matches!(error, StoreError::Connection { .. }), "{error:?}");
-    assert_eq!(left(&both.acquire(bucket().cost(0)).await), 6);
+    assert_eq!(remaining(&both.acquire(bucket().cost(0)).await), 6);
 }
 
 #[tokio::test]
-async fn a_place_in_a_queue_is_memorys_too() {
+async fn a_leaky_bucket_queues_in_memory() {
     let mut both = both();
     both.redis.kill();
     let queue = || charge(LeakyBucket::new(Quota::per_second(10)));
@@ -96,61 +96,61 @@ async fn a_place_in_a_queue_is_memorys_too() {
 }
 
 #[tokio::test]
-async fn a_reset_is_for_both() {
+async fn a_reset_applies_to_both_stores() {
     let mut both = both();
     both.acquire(bucket().cost(10)).await;
     let reset = || Operation::Reset(bucket().into());
     let Ok(_) = both.memory.apply(Operation::Acquire(bucket().cost(10).into())).await;
-    assert_eq!(left(&both.store.apply(reset()).await.unwrap()), 10);
+    assert_eq!(remaining(&both.store.apply(reset()).await.unwrap()), 10);
     assert!(both.memory.is_empty());
-    // Redis is not there to forget, and whoever asked is told; memory has forgotten.
+    // The reset fails because Redis is down, but applies to memory.
     both.redis.kill();
     both.acquire(bucket().cost(10)).await;
     assert!(both.store.apply(reset()).await.is_err());
-    assert_eq!(left(&both.acquire(bucket()).await), 9);
+    assert_eq!(remaining(&both.acquire(bucket()).await), 9);
 }
 
 #[tokio::test]
-async fn tiers_are_charged_all_or_none_in_memory_as_well() {
+async fn the_fallback_charges_all_tiers_or_none() {
     let port = Port::free();
-    let nowhere = RedisStore::connect(&format!("redis://127.0.0.1:{}", port.number())).unwrap();
-    let store = Fallback::new(nowhere, MemoryStore::builder().clock(ManualClock::at(0)).build());
+    let unreachable = RedisStore::connect(&format!("redis://127.0.0.1:{}", port.number())).unwrap();
+    let store = Fallback::new(unreachable, MemoryStore::builder().clock(ManualClock::at(0)).build());
     let tiers = || {
         let window = Limit::new("window", FixedWindow::new(Quota::per_day(2)).anchored());
         let mut charges = Charges::from(bucket());
         charges.push(Charge::new(window, Key::new("key"))).unwrap();
         Operation::Acquire(charges)
     };
-    for (admits, left) in [(true, [9, 1]), (true, [8, 0]), (false, [8, 0]), (false, [8, 0])] {
+    for (admits, expected) in [(true, [9, 1]), (true, [8, 0]), (false, [8, 0]), (false, [8, 0])] {
         let decision = store.apply(tiers()).await.unwrap();
-        let told: Vec<_> = decision.tiers().iter().map(|tier| tier.verdict().remaining()).collect();
-        assert_eq!((decision.admits(), &told[..]), (admits, &left[..]));
+        let remaining: Vec<_> = decision.tiers().iter().map(|tier| tier.verdict().remaining()).collect();
+        assert_eq!((decision.admits(), &remaining[..]), (admits, &expected[..]));
     }
 }
 
 #[tokio::test]
-async fn whoever_finds_a_line_full_hears_it_from_the_one_who_told_its_head() {
+async fn a_full_wait_queue_rejects_with_the_decision_of_the_fallback() {
     let (port, clock) = (Port::free(), ManualClock::at(0));
-    let nowhere = RedisStore::builder().url(&format!("redis://127.0.0.1:{}", port.number()));
+    let unreachable = RedisStore::builder().url(&format!("redis://127.0.0.1:{}", port.number()));
     let memory = MemoryStore::builder().clock(clock.clone()).build();
-    let store = Fallback::new(nowhere.clock(clock.clone()).build().unwrap(), memory);
-    let limiter = Limiter::new("name", TokenBucket::new(Quota::per_hour(1)), store).waiters(1);
+    let store = Fallback::new(unreachable.clock(clock.clone()).build().unwrap(), memory);
+    let limiter = Limiter::new("name", TokenBucket::new(Quota::per_hour(1)), store).max_waiters(1);
     let (key, two_hours) = (Key::new("key"), Duration::from_secs(7200));
     assert!(limiter.check(&key).await.unwrap().admits());
     let head = limiter.wait(&key, two_hours);
-    let in_line = eventually("somebody waits", async || clock.waiting() > 0);
+    let queued = eventually("a request is queued", async || clock.pending_sleeps() > 0);
     let mut head = std::pin::pin!(head);
     tokio::select! {
-        told = &mut head => panic!("it did not wait: {told:?}"),
-        () = in_line => {}
+        decision = &mut head => panic!("the request was not queued: {decision:?}"),
+        () = queued => {}
     }
-    let turned_away = limiter.wait(&key, two_hours).await.unwrap();
-    assert!(!turned_away.admits() && turned_away.is_by_fallback());
+    let rejected = limiter.wait(&key, two_hours).await.unwrap();
+    assert!(!rejected.admits() && rejected.is_by_fallback());
 }
 
-/// Requests that are held wait on the store's clock, whoever decided.
+/// Queued requests wait on the primary store's clock, regardless of which store decided.
 #[test]
-fn its_clock_is_the_stores() {
+fn the_clock_is_that_of_the_primary_store() {
     let redis = RedisStore::builder().clock(ManualClock::at(1)).build().unwrap();
     let memory = MemoryStore::builder().clock(ManualClock::at(2)).build();
     assert_eq!(Fallback::new(redis, memory).clock().now(), 1);

@@ -1,15 +1,14 @@
-//! What the fuzz targets hold against inputs that nobody thought of, on the inputs that are kept in `fuzz/seeds/`: each whole, and
-//! broken off anywhere.
+//! Replays `fuzz/seeds/` through the properties of the fuzz targets, each seed complete and truncated at every byte.
 
 use std::fs;
 
 use support::project::root;
 
 #[path = "../fuzz/src/lib.rs"]
-#[allow(unreachable_pub, reason = "it is a crate of its own for the targets")]
+#[allow(unreachable_pub, reason = "the fuzz targets use this file as a crate")]
 mod properties;
 
-fn replay(target: &str, holds: fn(&[u8])) {
+fn replay(target: &str, property: fn(&[u8])) {
     let seeds = root().join("fuzz/seeds").join(target);
     let files = fs::read_dir(&seeds).unwrap_or_else(|error| panic!("{}: {error}", seeds.display()));
     let mut count = 0;
@@ -17,35 +16,35 @@ fn replay(target: &str, holds: fn(&[u8])) {
         let file = file.unwrap().path();
         println!("{}", file.display());
         let input = fs::read(&file).unwrap();
-        (0..=input.len()).for_each(|end| holds(&input[..end]));
+        (0..=input.len()).for_each(|end| property(&input[..end]));
         count += 1;
     }
-    assert!(count > 0, "there is nothing in {}", seeds.display());
+    assert!(count > 0, "{} is empty", seeds.display());
 }
 
 #[test]
-fn the_client_is_nobody_whom_the_proxies_did_not_see() {
+fn a_client_cannot_choose_its_address() {
     replay("client_ip", properties::client_ip);
 }
 
 #[test]
-fn rules_are_taken_as_they_are_or_refused_for_what_is_in_them() {
+fn rules_are_accepted_unchanged_or_rejected_with_a_diagnostic() {
     replay("rules", properties::rules);
 }
 
 #[test]
-fn the_laws_are_kept() {
+fn the_algorithms_keep_the_laws() {
     replay("laws", properties::laws);
 }
 
 #[cfg(feature = "redis")]
 #[test]
-fn no_two_identities_meet() {
+fn no_two_identities_share_a_key() {
     replay("keys", properties::keys);
 }
 
 #[cfg(feature = "redis")]
 #[test]
-fn replies_say_what_is_in_them() {
+fn replies_are_decoded_like_the_reference_decoder() {
     replay("reply", properties::reply);
 }

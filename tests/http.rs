@@ -1,4 +1,4 @@
-//! The layer as clients meet it, over HTTP and gRPC.
+//! The layer as HTTP and gRPC clients see it.
 
 mod grpc;
 mod interop;

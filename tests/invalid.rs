@@ -1,74 +1,74 @@
-//! What cannot be built, and in which words it is refused: as an error, and as a panic.
+//! Values that cannot be built: the error, and the panic with the same message.
 
 use std::time::Duration;
 
-use support::twins::{accepted, refused};
+use support::constructors::{assert_invalid, assert_valid};
 use tollgate::{
     Algorithm, Charge, Charges, FixedWindow, Key, LeakyBucket, Limit, MemoryStore, Quota, SlidingCounter, SlidingLog,
     TokenBucket,
 };
 
 const TEN_YEARS: Duration = Duration::from_secs(315_360_000);
-const NANO: Duration = Duration::from_nanos(1);
+const NANOSECOND: Duration = Duration::from_nanos(1);
 
 #[test]
-fn a_limit_of_nothing() {
+fn a_limit_of_zero() {
     let text = "limit = 0: it must be from 1 to 4294967295";
-    refused(Quota::try_per_second(0), || Quota::per_second(0), text);
-    refused(Quota::try_per_minute(0), || Quota::per_minute(0), text);
-    refused(Quota::try_per_hour(0), || Quota::per_hour(0), text);
-    refused(Quota::try_per_day(0), || Quota::per_day(0), text);
-    refused(Quota::try_new(0, TEN_YEARS), || Quota::new(0, TEN_YEARS), text);
+    assert_invalid(Quota::try_per_second(0), || Quota::per_second(0), text);
+    assert_invalid(Quota::try_per_minute(0), || Quota::per_minute(0), text);
+    assert_invalid(Quota::try_per_hour(0), || Quota::per_hour(0), text);
+    assert_invalid(Quota::try_per_day(0), || Quota::per_day(0), text);
+    assert_invalid(Quota::try_new(0, TEN_YEARS), || Quota::new(0, TEN_YEARS), text);
     for limit in [1, u32::MAX] {
-        accepted(Quota::try_per_second(limit), || Quota::per_second(limit));
-        accepted(Quota::try_per_minute(limit), || Quota::per_minute(limit));
-        accepted(Quota::try_per_hour(limit), || Quota::per_hour(limit));
-        accepted(Quota::try_per_day(limit), || Quota::per_day(limit));
+        assert_valid(Quota::try_per_second(limit), || Quota::per_second(limit));
+        assert_valid(Quota::try_per_minute(limit), || Quota::per_minute(limit));
+        assert_valid(Quota::try_per_hour(limit), || Quota::per_hour(limit));
+        assert_valid(Quota::try_per_day(limit), || Quota::per_day(limit));
     }
 }
 
 #[test]
-fn a_window_too_short_too_long_or_in_between() {
+fn a_window_out_of_range_or_between_microseconds() {
     let cases = [
         (Duration::ZERO, "0ns"),
-        (NANO, "1ns"),
+        (NANOSECOND, "1ns"),
         (Duration::from_nanos(1500), "1.5µs"),
-        (TEN_YEARS + NANO, "315360000.000000001s"),
+        (TEN_YEARS + NANOSECOND, "315360000.000000001s"),
         (Duration::MAX, "18446744073709551615.999999999s"),
     ];
     for (window, value) in cases {
         let text =
             format!("window = {value}: it must be a whole number of microseconds, from 1 to 10 years (315360000 s)");
-        refused(Quota::try_new(1, window), || Quota::new(1, window), &text);
+        assert_invalid(Quota::try_new(1, window), || Quota::new(1, window), &text);
     }
     for window in [Duration::from_micros(1), TEN_YEARS] {
-        accepted(Quota::try_new(1, window), || Quota::new(1, window));
+        assert_valid(Quota::try_new(1, window), || Quota::new(1, window));
         assert_eq!(Quota::new(1, window).window(), window);
     }
 }
 
-/// Both buckets refuse the capacity alike.
+/// Asserts that both buckets reject the capacity with the same message.
 #[track_caller]
-fn capacity_refused(quota: Quota, capacity: u32, must: &str) {
+fn assert_capacity_invalid(quota: Quota, capacity: u32, must: &str) {
     let (token, leaky) = (TokenBucket::new(quota), LeakyBucket::new(quota));
     let text = format!("capacity = {capacity}: it must {must}");
-    refused(token.try_capacity(capacity), || token.capacity(capacity), &text);
-    refused(leaky.try_capacity(capacity), || leaky.capacity(capacity), &text);
+    assert_invalid(token.try_capacity(capacity), || token.capacity(capacity), &text);
+    assert_invalid(leaky.try_capacity(capacity), || leaky.capacity(capacity), &text);
 }
 
 #[track_caller]
-fn capacity_accepted(quota: Quota, capacity: u32) {
+fn assert_capacity_valid(quota: Quota, capacity: u32) {
     let (token, leaky) = (TokenBucket::new(quota), LeakyBucket::new(quota));
-    accepted(token.try_capacity(capacity), || token.capacity(capacity));
-    accepted(leaky.try_capacity(capacity), || leaky.capacity(capacity));
-    let rules = [token.capacity(capacity).rule(), leaky.capacity(capacity).rule()];
-    assert_eq!(rules.map(|rule| rule.capacity()), [capacity; 2]);
+    assert_valid(token.try_capacity(capacity), || token.capacity(capacity));
+    assert_valid(leaky.try_capacity(capacity), || leaky.capacity(capacity));
+    let buckets = [token.capacity(capacity).to_any(), leaky.capacity(capacity).to_any()];
+    assert_eq!(buckets.map(|bucket| bucket.capacity()), [capacity; 2]);
 }
 
 #[test]
-fn a_capacity_of_nothing() {
-    capacity_refused(Quota::per_second(1), 0, "be from 1 to 4294967295");
-    capacity_accepted(Quota::per_second(1), 1);
+fn a_capacity_of_zero() {
+    assert_capacity_invalid(Quota::per_second(1), 0, "be from 1 to 4294967295");
+    assert_capacity_valid(Quota::per_second(1), 1);
 }
 
 #[test]
@@ -84,15 +84,15 @@ fn a_capacity_too_large_to_be_exact() {
     ];
     for (quota, largest, limit) in cases {
         let must = format!("be at most {largest} for a limit of {limit} (it is the limit unless it is set)");
-        capacity_accepted(quota, largest);
-        capacity_refused(quota, largest + 1, &must);
-        capacity_refused(quota, u32::MAX, &must);
+        assert_capacity_valid(quota, largest);
+        assert_capacity_invalid(quota, largest + 1, &must);
+        assert_capacity_invalid(quota, u32::MAX, &must);
     }
-    capacity_accepted(Quota::per_second(1), u32::MAX);
+    assert_capacity_valid(Quota::per_second(1), u32::MAX);
 }
 
 #[test]
-fn a_quota_whose_own_limit_is_too_large_for_a_bucket() {
+fn a_limit_too_large_as_the_capacity_of_a_bucket() {
     let ten_years = |limit| Quota::new(limit, TEN_YEARS);
     let cases = [
         (Quota::per_day(1_000_003), 52_124, "1000003 per 86400s"),
@@ -102,31 +102,31 @@ fn a_quota_whose_own_limit_is_too_large_for_a_bucket() {
     for (quota, largest, limit) in cases {
         let must = format!("be at most {largest} for a limit of {limit} (it is the limit unless it is set)");
         let text = format!("capacity = {}: it must {must}", quota.limit());
-        refused(TokenBucket::try_new(quota), || TokenBucket::new(quota), &text);
-        refused(LeakyBucket::try_new(quota), || LeakyBucket::new(quota), &text);
+        assert_invalid(TokenBucket::try_new(quota), || TokenBucket::new(quota), &text);
+        assert_invalid(LeakyBucket::try_new(quota), || LeakyBucket::new(quota), &text);
         let (token, leaky) = (TokenBucket::try_with_capacity, LeakyBucket::try_with_capacity);
-        accepted(token(quota, largest), || TokenBucket::with_capacity(quota, largest));
-        accepted(leaky(quota, largest), || LeakyBucket::with_capacity(quota, largest));
+        assert_valid(token(quota, largest), || TokenBucket::with_capacity(quota, largest));
+        assert_valid(leaky(quota, largest), || LeakyBucket::with_capacity(quota, largest));
     }
     for quota in [Quota::per_day(1_000_000), ten_years(14), Quota::per_second(u32::MAX)] {
-        accepted(TokenBucket::try_new(quota), || TokenBucket::new(quota));
-        accepted(LeakyBucket::try_new(quota), || LeakyBucket::new(quota));
+        assert_valid(TokenBucket::try_new(quota), || TokenBucket::new(quota));
+        assert_valid(LeakyBucket::try_new(quota), || LeakyBucket::new(quota));
     }
 }
 
 #[test]
-fn a_log_too_long() {
+fn a_limit_too_large_for_a_log() {
     let must = "be from 1 to 65536, since a log keeps an entry for each (a sliding_counter does not)";
     for limit in [65_537, u32::MAX] {
         let (quota, text) = (Quota::per_day(limit), format!("limit = {limit}: it must {must}"));
-        refused(SlidingLog::try_new(quota), || SlidingLog::new(quota), &text);
+        assert_invalid(SlidingLog::try_new(quota), || SlidingLog::new(quota), &text);
     }
     let quota = Quota::per_day(65_536);
-    accepted(SlidingLog::try_new(quota), || SlidingLog::new(quota));
+    assert_valid(SlidingLog::try_new(quota), || SlidingLog::new(quota));
 }
 
 #[test]
-fn sub_windows_too_few_or_too_many_or_uneven() {
+fn sub_windows_out_of_range_or_uneven() {
     let counter = |micros| SlidingCounter::new(Quota::new(1, Duration::from_micros(micros)));
     let cases = [
         (60_000_000, 0, "be from 1 to 64"),
@@ -141,15 +141,15 @@ fn sub_windows_too_few_or_too_many_or_uneven() {
     ];
     for (window, buckets, must) in cases {
         let (counter, text) = (counter(window), format!("buckets = {buckets}: it must {must}"));
-        refused(counter.try_buckets(buckets), || counter.buckets(buckets), &text);
+        assert_invalid(counter.try_buckets(buckets), || counter.buckets(buckets), &text);
     }
     for buckets in [1, 64] {
-        accepted(counter(64).try_buckets(buckets), || counter(64).buckets(buckets));
+        assert_valid(counter(64).try_buckets(buckets), || counter(64).buckets(buckets));
     }
 }
 
 #[test]
-fn a_wait_too_long() {
+fn a_max_wait_too_long() {
     let leaky = LeakyBucket::new(Quota::per_second(1));
     let cases = [
         (TEN_YEARS + Duration::from_micros(1), "315360000.000001s"),
@@ -157,15 +157,15 @@ fn a_wait_too_long() {
     ];
     for (wait, value) in cases {
         let text = format!("max_wait = {value}: it must be at most 10 years (315360000 s)");
-        refused(leaky.try_max_wait(wait), || leaky.max_wait(wait), &text);
+        assert_invalid(leaky.try_max_wait(wait), || leaky.max_wait(wait), &text);
     }
     for wait in [Duration::ZERO, TEN_YEARS] {
-        accepted(leaky.try_max_wait(wait), || leaky.max_wait(wait));
+        assert_valid(leaky.try_max_wait(wait), || leaky.max_wait(wait));
     }
 }
 
 #[test]
-fn a_name_that_will_not_do() {
+fn an_invalid_name() {
     let window = FixedWindow::new(Quota::per_second(1));
     let long = "a".repeat(65);
     let cases = [
@@ -181,28 +181,28 @@ fn a_name_that_will_not_do() {
     ];
     for (name, value) in cases {
         let text = format!("name = {value}: it must be 1 to 64 of a-z 0-9 _ . -");
-        refused(Limit::try_new(name, window), || Limit::new(name, window), &text);
+        assert_invalid(Limit::try_new(name, window), || Limit::new(name, window), &text);
     }
     for name in [&long[1..], "a", "0", "_", ".", "-", "az09_.-"] {
-        accepted(Limit::try_new(name, window), || Limit::new(name, window));
+        assert_valid(Limit::try_new(name, window), || Limit::new(name, window));
         assert_eq!(Limit::new(name, window).name(), name);
     }
 }
 
 #[test]
-fn a_store_of_no_keys() {
+fn a_store_without_keys() {
     let builder = MemoryStore::builder;
     let text = "max_keys = 0: it must be at least 1";
-    refused(builder().try_max_keys(0), || builder().max_keys(0), text);
+    assert_invalid(builder().try_max_keys(0), || builder().max_keys(0), text);
     assert!(builder().try_max_keys(1).is_ok());
 }
 
-fn charge(name: &str, rule: impl Algorithm, key: &'static str) -> Charge {
-    Charge::new(Limit::new(name, rule), Key::new(key))
+fn charge(name: &str, algorithm: impl Algorithm, key: &'static str) -> Charge {
+    Charge::new(Limit::new(name, algorithm), Key::new(key))
 }
 
 #[test]
-fn a_key_that_is_charged_twice() {
+fn a_duplicate_key_in_a_group() {
     let counter = SlidingCounter::new(Quota::per_minute(10));
     let first = charge("user", counter, "k");
     let same = [
@@ -224,7 +224,7 @@ fn a_key_that_is_charged_twice() {
 }
 
 #[test]
-fn keys_that_are_charged_once_each() {
+fn different_keys_in_a_group() {
     let counter = SlidingCounter::new(Quota::per_minute(10));
     let fixed = FixedWindow::new(Quota::per_minute(10));
     let different = [

@@ -1,4 +1,4 @@
-//! Examples, tools and the command line's programs, each as a program of its own.
+//! Tests of examples, tools and the command line tool, each run as a process.
 
 mod cli;
 mod examples;

@@ -1,11 +1,11 @@
-//! The Redis store and its Lua program, on real servers that fail in every way.
+//! The Redis store and its Lua script, on real servers with injected faults.
 
 mod fallback;
 mod hazards;
 mod limiter;
 mod parity;
 mod processes;
-mod program;
 mod redis;
+mod script;
 mod support_works;
 mod vectors;

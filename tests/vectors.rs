@@ -1,15 +1,15 @@
-//! Every worked case, on every store.
+//! Test vectors, on every store.
 use serde_json::Value;
-use support::{cluster::Cluster, redis::RedisServer, rules::rule, stores::AnyStore};
-use tollgate::{Charge, Charges, Decision, Key, Limit, Operation, Receipt, Rule, Tier};
+use support::{algorithms::from_json, cluster::Cluster, redis::RedisServer, stores::AnyStore};
+use tollgate::{AnyAlgorithm, Charge, Charges, Decision, Key, Limit, Operation, Receipt, TierDecision};
 
 fn cases(file: &str) -> Vec<Value> {
     let path = format!("{}/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Runs every case of a file on both stores, on every kind of server and on a cluster, each case on keys of its own. In a
-/// cluster, keys are at different nodes.
+/// Runs every case of a file on the memory store, on Redis, Valkey and a cluster, each case with separate keys. In the cluster,
+/// the keys are on different nodes.
 async fn run(file: &str, case: impl AsyncFn(&AnyStore, &Value)) {
     let (servers, cluster) = (RedisServer::each(), Cluster::start());
     for (index, vector) in cases(file).iter().enumerate() {
@@ -21,12 +21,12 @@ async fn run(file: &str, case: impl AsyncFn(&AnyStore, &Value)) {
     }
 }
 
-fn charge(rule: Rule, tier: usize, cost: u32) -> Charge {
-    Charge::new(Limit::new(&format!("tier{tier}"), rule), Key::new("key")).cost(cost)
+fn charge(algorithm: AnyAlgorithm, tier: usize, cost: u32) -> Charge {
+    Charge::new(Limit::new(&format!("tier{tier}"), algorithm), Key::new("key")).cost(cost)
 }
 
-/// Holds a tier's verdict against whatever a step says of it.
-fn check(tier: &Tier, expected: &Value, context: &str) {
+/// Compares a tier's verdict with the fields of a step.
+fn check(tier: &TierDecision, expected: &Value, context: &str) {
     let verdict = tier.verdict();
     let micros = |duration: std::time::Duration| duration.as_micros() as u64;
     for (field, expected) in expected.as_object().unwrap() {
@@ -43,17 +43,17 @@ fn check(tier: &Tier, expected: &Value, context: &str) {
     }
 }
 
-/// One limit: charges, refunds and settles of earlier steps, and changes of the rule.
+/// One limit: charges, refunds and settles of earlier steps, and changes of the algorithm.
 async fn one_limit(store: &AnyStore, vector: &Value) {
-    let mut now_in_force = rule(&vector["rule"]);
+    let mut algorithm = from_json(&vector["rule"]);
     let mut receipts: Vec<Option<Receipt>> = Vec::new();
     for (index, step) in vector["steps"].as_array().unwrap().iter().enumerate() {
         let context = format!("{}: {}, step {index}", store.name(), vector["name"]);
         let mut receipt = None;
         if step["rule"].is_object() {
-            now_in_force = rule(&step["rule"]);
+            algorithm = from_json(&step["rule"]);
         } else {
-            let mut decision = one_step(store, step, now_in_force, &mut receipts).await;
+            let mut decision = one_step(store, step, algorithm, &mut receipts).await;
             check(&decision.tiers()[0], step, &context);
             receipt = decision.take_receipt();
         }
@@ -61,15 +61,20 @@ async fn one_limit(store: &AnyStore, vector: &Value) {
     }
 }
 
-async fn one_step(store: &AnyStore, step: &Value, rule: Rule, receipts: &mut [Option<Receipt>]) -> Decision {
+async fn one_step(
+    store: &AnyStore,
+    step: &Value,
+    algorithm: AnyAlgorithm,
+    receipts: &mut [Option<Receipt>],
+) -> Decision {
     let now = step["at_us"].as_u64().unwrap();
     let given = step["refund"].as_u64().or(step["settle"].as_u64());
     let operation = match given.map(|step| receipts[step as usize].take()) {
-        None => Operation::Acquire(charge(rule, 0, step["cost"].as_u64().unwrap() as u32).into()),
-        // A receipt is consumed: what is given back a second time is nothing, and then a look.
-        Some(None) => Operation::Acquire(charge(rule, 0, 0).into()),
+        None => Operation::Acquire(charge(algorithm, 0, step["cost"].as_u64().unwrap() as u32).into()),
+        // A receipt can be used once: a second refund is a peek.
+        Some(None) => Operation::Acquire(charge(algorithm, 0, 0).into()),
         Some(Some(mut receipt)) => {
-            receipt.update(&Limit::new("tier0", rule));
+            receipt.update(&Limit::new("tier0", algorithm));
             match step["to"].as_u64() {
                 None => Operation::Refund(receipt),
                 Some(to) => Operation::Settle(receipt.settled(to)),
@@ -85,7 +90,7 @@ async fn several_tiers(store: &AnyStore, vector: &Value) {
         let mut charges = Charges::new();
         for (tier, json) in vector["tiers"].as_array().unwrap().iter().enumerate() {
             let cost = step["cost"].as_u64().unwrap() as u32;
-            charges.push(charge(rule(json), tier, cost)).unwrap();
+            charges.push(charge(from_json(json), tier, cost)).unwrap();
         }
         let now = step["at_us"].as_u64().unwrap();
         let decision = store.apply(now, Operation::Acquire(charges)).await;

@@ -1,11 +1,11 @@
-//! The command line as a whole. The arguments of each subcommand are beside its code.
+//! The top-level command line. Each subcommand's arguments are in its own module.
 
 use std::env;
 
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, builder::styling, error::ErrorKind};
 use tracing::level_filters::LevelFilter;
 
-use crate::{check, common::log, gateway, generate, keys, playground, simulate};
+use crate::{check, common::output, gateway, generate, keys, playground, simulate};
 
 const STYLES: styling::Styles = styling::Styles::styled()
     .header(styling::AnsiColor::Green.on_default().bold())
@@ -15,15 +15,15 @@ const STYLES: styling::Styles = styling::Styles::styled()
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it is done; gateway and playground: it was ended
-  1  it failed, or check found something wrong
-  2  it was called the wrong way
+  0  success; gateway and playground: ended by a signal
+  1  failure, or check found an error
+  2  invalid arguments
   130, 143, 129  simulate was ended by Ctrl-C, SIGTERM or SIGHUP
 
-Results, and what a server prints when it starts, go to standard output;
-errors, logs and progress to standard error. NO_COLOR turns colours off.";
+Results and the banner of a server go to standard output; errors, logs and
+progress go to standard error. NO_COLOR disables colors.";
 
-/// Exact rate limits in front of any service, and the tools to look after them.
+/// Exact rate limits in front of any service, and tools for operating them.
 #[derive(Parser)]
 #[command(name = "tollgate", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 120)]
 pub(crate) struct Cli {
@@ -39,9 +39,9 @@ pub(crate) enum Command {
     Simulate(simulate::SimulateArgs),
     Playground(playground::PlaygroundArgs),
     Check(check::CheckArgs),
-    /// Show how one key of a limit stands, without charging it
+    /// Show the state of one key of a limit, without charging it
     Peek(keys::KeyArgs),
-    /// Give one key of a limit all of its quota back
+    /// Reset one key of a limit to its full quota
     Reset(keys::KeyArgs),
     Completions(generate::CompletionsArgs),
     Man(generate::ManArgs),
@@ -62,24 +62,24 @@ impl Command {
     }
 }
 
-/// How much a subcommand prints besides its result.
+/// Options for what a subcommand prints besides its result.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct OutputArgs {
     /// Print results and errors only: no banner, no progress, no summary
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
-    /// Log what happens inside, at debug level, to standard error
+    /// Log at debug level, to standard error
     #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Output")]
     pub(crate) verbose: bool,
-    /// When to use colours
-    // Read by `Cli::read`, before clap has parsed anything.
+    /// When to use colors
+    // Cli::parse_args reads this before clap parses anything.
     #[arg(long = "color", global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto, help_heading = "Output")]
     _color: ColorChoice,
 }
 
 impl Cli {
     /// Parses the command line, or exits with help or an error.
-    pub(crate) fn read() -> Self {
+    pub(crate) fn parse_args() -> Self {
         // Clap prints help and errors before it has parsed `--color`.
         let choice = color_choice(env::args());
         match choice {
@@ -106,10 +106,10 @@ fn color_choice(mut arguments: impl Iterator<Item = String>) -> ColorChoice {
 }
 
 impl OutputArgs {
-    /// Begins to log, at `level` unless more or less was asked for.
+    /// Starts logging at `level`, unless `--quiet` or `--verbose` overrides it.
     pub(crate) fn start_log(self, level: LevelFilter) {
-        log::start(match (self.quiet, self.verbose) {
-            // An outage is still worth a line.
+        output::start_log(match (self.quiet, self.verbose) {
+            // Warnings report outages, so `--quiet` keeps them.
             (true, _) => LevelFilter::WARN.min(level),
             (_, true) => LevelFilter::DEBUG,
             _ => level,
@@ -117,7 +117,7 @@ impl OutputArgs {
     }
 }
 
-/// An error in a subcommand's arguments that clap cannot see by itself, in clap's format.
+/// An argument error that clap does not detect itself, in clap's format.
 pub(crate) fn usage_error(subcommand: &str, message: String) -> clap::Error {
     let mut cli = Cli::command();
     cli.build();

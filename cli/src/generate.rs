@@ -1,4 +1,4 @@
-//! What is generated from the command line itself: shell completions and man pages.
+//! `tollgate completions` and `tollgate man`: shell completions and man pages.
 
 use std::io::{Write, stdout};
 
@@ -6,9 +6,9 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::{args::Cli, common::failure::Failure};
+use crate::{args::Cli, common::output::Failure};
 
-/// Print completions for a shell
+/// Print shell completions
 ///
 /// For bash: tollgate completions bash > ~/.local/share/bash-completion/completions/tollgate
 #[derive(Args)]
@@ -16,19 +16,19 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Print a man page, of the program or of one subcommand
+/// Print the man page of the program or of one subcommand
 ///
 /// To read it: tollgate man gateway | man -l -
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// The subcommand that the page is about
+    /// The subcommand whose man page to print
     subcommand: Option<String>,
 }
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tollgate", &mut script);
-    stdout().write_all(&script).map_err(Failure::of_writing)
+    stdout().write_all(&script).map_err(Failure::from_write)
 }
 
 pub(crate) fn man_page(args: &ManArgs) -> Result<(), Failure> {
@@ -40,10 +40,12 @@ pub(crate) fn man_page(args: &ManArgs) -> Result<(), Failure> {
             let found = cli.find_subcommand(name).cloned();
             let names: Vec<_> = cli.get_subcommands().map(clap::Command::get_name).collect();
             let names = names.join(", ");
-            found.ok_or_else(|| Failure::Usage(format!("there is no subcommand {name:?}: there are {names}")))?
+            found.ok_or_else(|| {
+                Failure::Usage(format!("there is no subcommand {name:?}; the subcommands are {names}"))
+            })?
         }
     };
     let mut page = Vec::new();
-    Man::new(command).render(&mut page).map_err(Failure::of_writing)?;
-    stdout().write_all(&page).map_err(Failure::of_writing)
+    Man::new(command).render(&mut page).map_err(Failure::from_write)?;
+    stdout().write_all(&page).map_err(Failure::from_write)
 }

@@ -1,7 +1,7 @@
-//! Rate limits for operators: one program, and a subcommand for each job.
+//! The `tollgate` command-line tool: a rate-limiting gateway and tools for operators, as subcommands.
 //!
-//! `cargo install --path cli` installs it as `tollgate`; in the clone, `cargo run -p tollgate-cli -- --help` lists the subcommands.
-//! docs/cli.md shows a run of each.
+//! `cargo install --path cli` installs it; `cargo run -p tollgate-cli -- --help` runs it from a clone. docs/cli.md shows a run
+//! of each subcommand.
 
 mod args;
 mod check;
@@ -15,10 +15,10 @@ mod simulate;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use common::failure::Failure;
+use common::output::Failure;
 
 fn main() -> ExitCode {
-    let Cli { command, output } = Cli::read();
+    let Cli { command, output } = Cli::parse_args();
     let name = command.name();
     let outcome = match command {
         Command::Gateway(args) => gateway::run(*args, output),
@@ -31,11 +31,11 @@ fn main() -> ExitCode {
         Command::Man(args) => generate::man_page(&args),
     };
     match outcome {
-        // A reader that closes the pipe has read enough.
+        // A closed pipe is not an error: `tollgate .. | head`.
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => args::usage_error(name, message).exit(),
-        Err(Failure::Because(reason)) => {
-            common::output::error(&reason);
+        Err(Failure::Message(message)) => {
+            common::output::error(&message);
             ExitCode::FAILURE
         }
         Err(Failure::Reported) => ExitCode::FAILURE,

@@ -1,7 +1,7 @@
-//! Limits from a rules file that is read again whenever it changes.
+//! Limits from a rules file that is reloaded whenever it changes.
 //!
-//! Run it with `cargo run --example rules --features rules` and try the lines that it prints. Then change examples/rules/rules.toml, in a
-//! right way or in a wrong one: within a second, the log says what came of it. Another file can be named as its argument.
+//! Run it with `cargo run --example rules --features rules` and try the commands that it prints. Then edit examples/rules/rules.toml:
+//! within a second, the log reports the new rules or the diagnostics. The argument selects another file.
 
 use std::{env, error::Error, net::SocketAddr, process::ExitCode};
 
@@ -22,26 +22,31 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let listener = TcpListener::bind(&listen)
         .await
-        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
+        .map_err(|error| format!("cannot listen on {listen} (set LISTEN=ADDRESS:PORT to change it): {error}"))?;
     let at = format!("http://{}", listener.local_addr()?);
     println!("listening on {at}, the rules are in {file}:");
     for limit in rules.limits() {
-        println!("  {}: {}, {}", limit.name(), limit.rule().quota(), limit.rule().name());
+        println!(
+            "  {}: {}, {}",
+            limit.name(),
+            limit.algorithm().quota(),
+            limit.algorithm().name()
+        );
     }
-    println!("\nwhat is left, in the headers:");
+    println!("\nremaining requests, in the headers:");
     println!("  curl -i {at}/hello -H 'x-user-id: alice'\n");
-    println!("the sixth is refused:");
+    println!("the sixth is denied:");
     println!("  for i in $(seq 6); do curl -i {at}/api/reports/1 -H 'x-user-id: alice'; done\n");
-    println!("on another plan, it is not:");
+    println!("on another plan, it is admitted:");
     println!("  for i in $(seq 6); do curl -i {at}/api/reports/1 -H 'x-user-id: paula' -H 'x-plan: pro'; done");
-    // Addresses and trusted proxies need the peer's address, which axum hands on when it is told to.
+    // Keys by address and trusted proxies need the peer address, which axum provides with this method.
     let service = app.into_make_service_with_connect_info::<SocketAddr>();
     Ok(axum::serve(listener, service).await?)
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // Says which rules have been taken and which have not, and at debug level whom a shadow would have refused.
+    // Logs reloads, and at debug level the requests that a shadow limit would have denied.
     let log = tracing_subscriber::fmt().with_max_level(Level::DEBUG);
     log.with_writer(std::io::stderr).init();
     match run().await {

@@ -1,4 +1,4 @@
-//! What the targets hold against inputs that nobody thought of. The tests hold it against the inputs in `seeds/`.
+//! The properties that the fuzz targets check. The tests check them on the inputs in `seeds/`.
 
 mod client_ip;
 #[cfg(feature = "redis")]

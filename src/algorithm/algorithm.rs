@@ -1,18 +1,18 @@
-//! What every algorithm can do.
+//! The trait of all algorithms.
 
 use std::fmt::Debug;
 
-use super::{rule::Rule, sealed::Sealed};
+use super::any::AnyAlgorithm;
 use crate::{quota::Cost, time::Micros, verdict::Verdict};
 
-/// A rate-limiting algorithm: a limit as data, and what it answers.
+/// A rate-limiting algorithm: its parameters as data, and pure functions on its state.
 ///
-/// The trait is sealed. An algorithm of one's own would need a twin in the Lua program, since tiers of different
-/// algorithms are charged all or none in one call.
+/// The trait is sealed. A custom algorithm would also need an implementation in the Lua script, since one call charges tiers of
+/// different algorithms all or none.
 ///
-/// State starts as `State::default()`. No state, fresh state and state that has lapsed answer alike. A `now` that is
-/// earlier than what the state has seen is taken for the latest time it has seen, so a clock that goes back grants
-/// nothing. A `now` is at most [`END_OF_TIME`](crate::END_OF_TIME), which is what clocks show at the latest.
+/// State starts as `State::default()`. Expired state is equivalent to fresh state. If `now` is earlier than the latest time in
+/// the state, the latter is used, so a clock that goes back does not free capacity. `now` must not exceed
+/// [`MAX_TIMESTAMP`](crate::MAX_TIMESTAMP), to which clocks saturate.
 ///
 /// ```
 /// use tollgate::{Algorithm, Quota, SlidingCounter};
@@ -21,7 +21,7 @@ use crate::{quota::Cost, time::Micros, verdict::Verdict};
 /// let mut state = Default::default();
 /// let (verdict, mark) = limit.acquire(&mut state, 0, 4);
 /// assert_eq!(verdict.remaining(), 6);
-/// limit.settle(&mut state, 0, mark.expect("it was admitted"), 4, 1); // it turned out to cost 1
+/// limit.settle(&mut state, 0, mark.expect("it was admitted"), 4, 1); // the true cost was 1
 /// assert_eq!(limit.peek(&state, 0, 0).remaining(), 9);
 /// ```
 #[diagnostic::on_unimplemented(
@@ -29,29 +29,29 @@ use crate::{quota::Cost, time::Micros, verdict::Verdict};
     note = "use `TokenBucket`, `LeakyBucket`, `FixedWindow`, `SlidingLog` or `SlidingCounter`"
 )]
 pub trait Algorithm: Sealed + Clone + Debug + Send + Sync + 'static {
-    /// What has been used, as far as the algorithm remembers it.
+    /// The usage that the algorithm keeps per key.
     type State: Clone + Default + Debug + PartialEq + Send + 'static;
 
-    /// What a request of this cost would be told now. Changes nothing.
+    /// The verdict about a request of this cost, without changing the state.
     fn peek(&self, state: &Self::State, now: Micros, cost: Cost) -> Verdict;
 
-    /// Charges a request that a peek at the same `now` admitted, and marks where, so that it can be given back.
+    /// Charges a request that a peek at the same `now` admitted, and returns the position of the charge, for a refund.
     fn commit(&self, state: &mut Self::State, now: Micros, cost: Cost) -> Mark;
 
-    /// Peeks, and commits what was admitted and costs anything.
+    /// Peeks, and commits if the request is admitted and its cost is not 0.
     fn acquire(&self, state: &mut Self::State, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
         let verdict = self.peek(state, now, cost);
-        let takes = verdict.outcome.admits() && cost > 0;
-        (verdict, takes.then(|| self.commit(state, now, cost)))
+        let is_charged = verdict.outcome.admits() && cost > 0;
+        (verdict, is_charged.then(|| self.commit(state, now, cost)))
     }
 
-    /// Gives back `cost` of the charge at `mark`, as far as it still counts.
+    /// Refunds `cost` of the charge at `mark`, as far as it still counts.
     fn refund(&self, state: &mut Self::State, now: Micros, mark: Mark, cost: Cost);
 
-    /// Charges `surplus` whatever is left, up to twice what the limit holds in all.
+    /// Charges `surplus` even if the limit is exhausted, up to a total of twice its capacity.
     fn overcharge(&self, state: &mut Self::State, now: Micros, surplus: Cost);
 
-    /// Corrects a charge of `cost` at `mark` to the true cost, `to`, once that is known.
+    /// Corrects a charge of `cost` at `mark` to the true cost, `to`.
     fn settle(&self, state: &mut Self::State, now: Micros, mark: Mark, cost: Cost, to: Cost) {
         if to < cost {
             self.refund(state, now, mark, cost - to);
@@ -60,20 +60,23 @@ pub trait Algorithm: Sealed + Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// When the state is as good as new; 0 when it already is fresh.
+    /// When the state expires, from then on equivalent to fresh state; 0 if it is fresh.
     fn expires_at(&self, state: &Self::State) -> Micros;
 
-    /// The limit as the data that travels to a store.
-    fn rule(&self) -> Rule;
+    /// The algorithm as the enum that stores take.
+    fn to_any(&self) -> AnyAlgorithm;
 }
 
-/// Where a charge left its trace, which is what it takes to give it back.
+/// Restricts [`Algorithm`] to the algorithms that the Lua script implements too.
+pub trait Sealed {}
+
+/// The position of a charge in a state, which a refund needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// When it was charged, by the state's own time.
+    /// The time of the charge: not before the latest time in the state.
     pub(crate) at: Micros,
-    /// A fixed window's start, a counter's sub-window, or a bucket's backlog after the charge.
-    pub(crate) place: u64,
-    /// What a bucket's token was worth, in its units of backlog; 0 for windows.
+    /// The start of a fixed window, the sub-window of a counter, or the backlog of a bucket after the charge.
+    pub(crate) position: u64,
+    /// The units of backlog per token of a bucket; 0 for windows.
     pub(crate) unit: u64,
 }

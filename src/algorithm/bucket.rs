@@ -1,23 +1,23 @@
-//! The machine behind both buckets: a backlog that drains at a steady rate.
+//! The arithmetic that both buckets share: a backlog that drains at a steady rate.
 //!
-//! Whole tokens would lose the fractions between them, so the backlog is counted in units fine enough that every
-//! microsecond drains a whole number of them: with g = gcd(limit, window), a token is `window / g` units and a
-//! microsecond drains `limit / g`. Every rate is exact, below one a second and above one a microsecond alike.
+//! Whole tokens would lose fractions, so the backlog is counted in units that are small enough for every microsecond to drain a
+//! whole number of them: with g = gcd(limit, window), a token is `window / g` units, and a microsecond drains `limit / g`.
+//! Every rate is exact, whether it is below one per second or above one per microsecond.
 
 use std::fmt;
 
 use super::Mark;
 use crate::{
-    invalid::Invalid,
+    config_error::ConfigError,
     quota::{Cost, Quota, at_least_one},
     time::Micros,
     verdict::{Outcome, Verdict},
 };
 
-/// What a full bucket may hold, in units: settling may owe twice that, which still is exact as a double.
-const MOST: u64 = 1 << 52;
+/// The bound of a full bucket, in units. Settling may charge up to twice as much, which is still exact in Lua's doubles.
+const MAX_BACKLOG: u64 = 1 << 52;
 
-/// A bucket's state: what is owed, in units of which size, since when.
+/// The state of a bucket: its backlog, the units per token, and the time of the backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BucketState {
     backlog: u64,
@@ -40,14 +40,14 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn new(quota: Quota, capacity: u32) -> Result<Self, Invalid> {
+    pub(crate) fn new(quota: Quota, capacity: u32) -> Result<Self, ConfigError> {
         let (limit, window) = (u64::from(quota.limit()), quota.window_micros());
         let divisor = gcd(limit, window);
         let (unit, drain) = (window / divisor, limit / divisor);
-        let largest = (MOST - 1) / unit;
+        let largest = (MAX_BACKLOG - 1) / unit;
         if u64::from(at_least_one("capacity", capacity)?) > largest {
             let must = format!("be at most {largest} for a limit of {quota} (it is the limit unless it is set)");
-            return Err(Invalid::new("capacity", capacity, must));
+            return Err(ConfigError::new("capacity", capacity, must));
         }
         Ok(Self {
             quota,
@@ -61,14 +61,14 @@ impl Bucket {
         u64::from(self.capacity) * self.unit
     }
 
-    /// What is still owed, and the time by the bucket's own reckoning.
+    /// The backlog at `now`, and the effective time: not before the state's.
     pub(crate) fn level(&self, state: &BucketState, now: Micros) -> (u64, Micros) {
         let now = now.max(state.last);
         let drained = (now - state.last).saturating_mul(self.drain);
         (self.in_units(state).saturating_sub(drained), now)
     }
 
-    /// The backlog in this limit's units, which are not the state's when the rate has been changed in between.
+    /// The backlog in this limit's units, which differ from the state's if the rate was changed after the charge.
     fn in_units(&self, state: &BucketState) -> u64 {
         if state.unit == self.unit || state.backlog == 0 {
             return state.backlog;
@@ -78,7 +78,7 @@ impl Bucket {
         tokens
             .saturating_mul(self.unit)
             .saturating_add(rest.ceil() as u64)
-            .min(MOST)
+            .min(MAX_BACKLOG)
     }
 
     pub(crate) fn peek(&self, state: &BucketState, now: Micros, cost: Cost) -> Verdict {
@@ -87,9 +87,9 @@ impl Bucket {
             return self.verdict(Outcome::Impossible, level);
         }
         let need = u64::from(cost) * self.unit;
-        let room = self.full() - need;
-        if cost > 0 && level > room {
-            let retry_after = (level - room).div_ceil(self.drain);
+        let max_level = self.full() - need;
+        if cost > 0 && level > max_level {
+            let retry_after = (level - max_level).div_ceil(self.drain);
             return self.verdict(Outcome::Limited { retry_after }, level);
         }
         self.verdict(Outcome::Admitted { delay: 0 }, level + need)
@@ -106,56 +106,56 @@ impl Bucket {
     pub(crate) fn commit(&self, state: &mut BucketState, now: Micros, cost: Cost) -> Mark {
         let (level, now) = self.level(state, now);
         let backlog = level + u64::from(cost) * self.unit;
-        self.owe(state, backlog, now);
+        self.set_backlog(state, backlog, now);
         Mark {
             at: now,
-            place: backlog,
+            position: backlog,
             unit: self.unit,
         }
     }
 
-    /// Gives back what is still owed of a charge: what has drained since is nobody's to give.
+    /// Refunds what has not drained of a charge.
     pub(crate) fn refund(&self, state: &mut BucketState, now: Micros, mark: Mark, cost: Cost) {
         if !self.counts_in(mark, state) {
             return;
         }
         let (level, now) = self.level(state, now);
         let drained = (now - mark.at.min(now)).saturating_mul(self.drain);
-        let owed = mark.place.saturating_sub(drained);
-        let given = u64::from(cost).saturating_mul(self.unit).min(owed);
-        if given > 0 {
-            self.owe(state, level.saturating_sub(given), now);
+        let undrained = mark.position.saturating_sub(drained);
+        let refunded = u64::from(cost).saturating_mul(self.unit).min(undrained);
+        if refunded > 0 {
+            self.set_backlog(state, level.saturating_sub(refunded), now);
         }
     }
 
-    /// Gives back a place in a queue, whose later places are promised already: only the last may go.
+    /// Refunds a place in the queue. Only the last place can be refunded, because the delays of later requests are already set.
     pub(crate) fn leave_queue(&self, state: &mut BucketState, now: Micros, mark: Mark, cost: Cost) {
-        let nobody_since = state.last == mark.at && state.backlog == mark.place;
-        if self.counts_in(mark, state) && nobody_since {
-            let given = u64::from(cost).saturating_mul(self.unit);
-            let backlog = state.backlog.saturating_sub(given);
-            self.owe(state, backlog, state.last);
+        let is_last = state.last == mark.at && state.backlog == mark.position;
+        if self.counts_in(mark, state) && is_last {
+            let refunded = u64::from(cost).saturating_mul(self.unit);
+            let backlog = state.backlog.saturating_sub(refunded);
+            self.set_backlog(state, backlog, state.last);
             if self.level(state, now).0 == 0 {
                 *state = BucketState::default();
             }
         }
     }
 
-    /// A charge can only be given back in the units that it was taken in.
+    /// Whether the limit, the charge and the state have the same units. Otherwise a refund is not possible.
     fn counts_in(&self, mark: Mark, state: &BucketState) -> bool {
         mark.unit == self.unit && mark.unit == state.unit
     }
 
     pub(crate) fn overcharge(&self, state: &mut BucketState, now: Micros, surplus: Cost) {
         let (level, now) = self.level(state, now);
-        let most = 2 * self.full();
-        if level < most {
+        let max = 2 * self.full();
+        if level < max {
             let units = u64::from(surplus.min(self.capacity.saturating_mul(2))) * self.unit;
-            self.owe(state, (level + units).min(most), now);
+            self.set_backlog(state, (level + units).min(max), now);
         }
     }
 
-    fn owe(&self, state: &mut BucketState, backlog: u64, now: Micros) {
+    fn set_backlog(&self, state: &mut BucketState, backlog: u64, now: Micros) {
         *state = match backlog {
             0 => BucketState::default(),
             _ => BucketState {

@@ -1,36 +1,31 @@
-//! Fixed window: one count, which starts over with every window.
+//! Fixed window: one count, which is reset with every window.
 
 use std::fmt;
 
-use super::{
-    Algorithm, Mark, Rule,
-    counting::{bounded_surplus, remaining},
-    sealed::Sealed,
-};
+use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
     quota::{Cost, Quota},
     time::Micros,
     verdict::{Outcome, Verdict},
 };
 
-/// Counts to `limit` in every `window`, then starts over.
+/// Admits `limit` requests per `window`, and resets the count with every window.
 ///
-/// Windows are aligned to the clock (every full minute, say) unless they are [`anchored`](Self::anchored) at the first
-/// request. Choose it for quotas people think of by the calendar, and where twice the limit across a boundary does no
-/// harm.
+/// Windows are aligned to the clock (for example to full minutes), unless they are [`anchored`](Self::anchored) at the first
+/// request. Choose it for quotas in calendar units, and where twice the limit across a window boundary is harmless.
 ///
 /// ```
 /// use tollgate::{Algorithm, FixedWindow, Quota};
 ///
-/// /// For how long, after one request at this second, the next one has to wait.
+/// /// The seconds until a second request is admitted, after one at this second.
 /// fn wait(limit: FixedWindow, second: u64) -> Option<u64> {
 ///     let mut state = Default::default();
 ///     limit.acquire(&mut state, second * 1_000_000, 1);
 ///     limit.peek(&state, second * 1_000_000, 1).retry_after().map(|wait| wait.as_secs())
 /// }
 /// let once = FixedWindow::new(Quota::per_minute(1));
-/// assert_eq!(wait(once, 70), Some(50)); // until the full minute
-/// assert_eq!(wait(once.anchored(), 70), Some(60)); // a minute of its own
+/// assert_eq!(wait(once, 70), Some(50)); // until the next full minute
+/// assert_eq!(wait(once.anchored(), 70), Some(60)); // a minute after the first request
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FixedWindow {
@@ -38,7 +33,7 @@ pub struct FixedWindow {
     pub(crate) anchored: bool,
 }
 
-/// A fixed window's state: when it began and what it has counted.
+/// The state of a fixed window: its start and its count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedWindowState {
     start: Micros,
@@ -57,14 +52,14 @@ impl FixedWindow {
         Self { quota, anchored: false }
     }
 
-    /// A window opens with the first request it admits.
+    /// Starts each window with the first request that it admits.
     #[must_use]
     pub const fn anchored(self) -> Self {
         Self { anchored: true, ..self }
     }
 
-    /// The window in force, as `(start, count)`, and the time by its own reckoning.
-    fn in_force(&self, state: &FixedWindowState, now: Micros) -> (Micros, u64, Micros) {
+    /// The start and count of the window at `now`, and the effective time: not before the start.
+    fn current_window(&self, state: &FixedWindowState, now: Micros) -> (Micros, u64, Micros) {
         let window = self.quota.window_micros();
         if state.count > 0 && now < state.start + window {
             return (state.start, state.count, now.max(state.start));
@@ -81,7 +76,7 @@ impl Algorithm for FixedWindow {
 
     fn peek(&self, state: &FixedWindowState, now: Micros, cost: Cost) -> Verdict {
         let limit = self.quota.limit();
-        let (start, count, now) = self.in_force(state, now);
+        let (start, count, now) = self.current_window(state, now);
         let left = start + self.quota.window_micros() - now;
         let (outcome, count) = if cost > limit {
             (Outcome::Impossible, count)
@@ -92,27 +87,27 @@ impl Algorithm for FixedWindow {
         };
         Verdict {
             outcome,
-            remaining: remaining(limit, count),
+            remaining: self.quota.remaining(count),
             reset_after: if count == 0 { 0 } else { left },
         }
     }
 
     fn commit(&self, state: &mut FixedWindowState, now: Micros, cost: Cost) -> Mark {
-        let (start, count, now) = self.in_force(state, now);
+        let (start, count, now) = self.current_window(state, now);
         *state = FixedWindowState {
             start,
             count: count + u64::from(cost),
         };
         Mark {
             at: now,
-            place: start,
+            position: start,
             unit: 0,
         }
     }
 
     fn refund(&self, state: &mut FixedWindowState, now: Micros, mark: Mark, cost: Cost) {
-        let (start, count, _) = self.in_force(state, now);
-        if count > 0 && start == mark.place {
+        let (start, count, _) = self.current_window(state, now);
+        if count > 0 && start == mark.position {
             state.count = count.saturating_sub(u64::from(cost));
             if state.count == 0 {
                 *state = FixedWindowState::default();
@@ -121,8 +116,8 @@ impl Algorithm for FixedWindow {
     }
 
     fn overcharge(&self, state: &mut FixedWindowState, now: Micros, surplus: Cost) {
-        let (start, count, _) = self.in_force(state, now);
-        let surplus = bounded_surplus(self.quota.limit(), count, surplus);
+        let (start, count, _) = self.current_window(state, now);
+        let surplus = self.quota.bounded_surplus(count, surplus);
         if surplus > 0 {
             *state = FixedWindowState {
                 start,
@@ -138,7 +133,7 @@ impl Algorithm for FixedWindow {
         }
     }
 
-    fn rule(&self) -> Rule {
-        Rule::FixedWindow(*self)
+    fn to_any(&self) -> AnyAlgorithm {
+        AnyAlgorithm::FixedWindow(*self)
     }
 }

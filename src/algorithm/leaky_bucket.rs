@@ -1,20 +1,24 @@
-//! Leaky bucket: requests leave one after another, at the steady rate.
+//! Leaky bucket: requests are delayed to a steady rate.
 
 use std::time::Duration;
 
-use super::{Algorithm, Mark, Rule, bucket::Bucket, bucket::BucketState, sealed::Sealed};
+use super::{
+    Algorithm, AnyAlgorithm, Mark,
+    algorithm::Sealed,
+    bucket::{Bucket, BucketState},
+};
 use crate::{
-    invalid::{self, Invalid},
-    quota::{Cost, LONGEST, Quota},
+    config_error::{self, ConfigError},
+    quota::{Cost, MAX_WINDOW, Quota},
     time::Micros,
     verdict::{Outcome, Verdict},
 };
 
-/// Lets requests leave at exactly `limit` per `window`, and holds at most `capacity` of them meanwhile.
+/// Spaces requests evenly at `limit` per `window`, and queues at most `capacity` of them.
 ///
-/// An admitted request is told its `delay`, so that requests leave evenly, in the order the store saw them, whatever
-/// node they came in on. Choose it to protect something that cannot take bursts. [`policing`](Self::policing) refuses
-/// instead of holding.
+/// The verdict about an admitted request contains its `delay`, so that requests proceed evenly, in the order in which the store
+/// decided about them, on all nodes together. Choose it to protect a service that cannot handle bursts. With
+/// [`policing`](Self::policing) it denies requests instead of delaying them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,9 +26,9 @@ use crate::{
 ///
 /// let limit = LeakyBucket::new(Quota::per_second(1)).capacity(10).max_wait(Duration::from_secs(2));
 /// let mut state = Default::default();
-/// let mut ask = || limit.acquire(&mut state, 0, 1).0;
-/// assert_eq!([ask(), ask(), ask()].map(|verdict| verdict.delay().as_secs()), [0, 1, 2]);
-/// assert_eq!(ask().retry_after(), Some(Duration::from_secs(1))); // it would be held for three
+/// let mut acquire = || limit.acquire(&mut state, 0, 1).0;
+/// assert_eq!([acquire(), acquire(), acquire()].map(|verdict| verdict.delay().as_secs()), [0, 1, 2]);
+/// assert_eq!(acquire().retry_after(), Some(Duration::from_secs(1))); // its delay would be 3 s
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeakyBucket {
@@ -34,31 +38,31 @@ pub struct LeakyBucket {
 }
 
 impl LeakyBucket {
-    /// A queue that drains by the quota and holds one quota's worth.
+    /// A queue that drains at the quota's rate, with the quota's limit as its capacity.
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) returns an error.
     #[track_caller]
     pub fn new(quota: Quota) -> Self {
-        invalid::expect(Self::try_new(quota))
+        config_error::expect(Self::try_new(quota))
     }
 
-    /// A queue that drains by the quota and holds one quota's worth, unless that is too much to be counted exactly.
-    pub fn try_new(quota: Quota) -> Result<Self, Invalid> {
+    /// A queue that drains at the quota's rate, or an error if the limit is too large a capacity to count exactly.
+    pub fn try_new(quota: Quota) -> Result<Self, ConfigError> {
         Self::try_with_capacity(quota, quota.limit())
     }
 
-    /// A bucket of another capacity from the start, where the quota's own limit would be too much to hold.
+    /// A bucket with this capacity, for quotas whose limit is too large for [`new`](Self::new).
     ///
     /// # Panics
-    /// Where [`try_with_capacity`](Self::try_with_capacity) returns an error.
+    /// If [`try_with_capacity`](Self::try_with_capacity) returns an error.
     #[track_caller]
     pub fn with_capacity(quota: Quota, capacity: u32) -> Self {
-        invalid::expect(Self::try_with_capacity(quota, capacity))
+        config_error::expect(Self::try_with_capacity(quota, capacity))
     }
 
-    /// A bucket of this capacity: at least 1, and little enough to be counted exactly.
-    pub fn try_with_capacity(quota: Quota, capacity: u32) -> Result<Self, Invalid> {
+    /// A bucket with this capacity: at least 1, and small enough to count exactly.
+    pub fn try_with_capacity(quota: Quota, capacity: u32) -> Result<Self, ConfigError> {
         let bucket = Bucket::new(quota, capacity)?;
         Ok(Self {
             bucket,
@@ -67,39 +71,39 @@ impl LeakyBucket {
         })
     }
 
-    /// How many requests the bucket holds.
+    /// Sets how many requests the bucket holds.
     ///
     /// # Panics
-    /// Where [`try_capacity`](Self::try_capacity) returns an error.
+    /// If [`try_capacity`](Self::try_capacity) returns an error.
     #[must_use]
     #[track_caller]
     pub fn capacity(self, capacity: u32) -> Self {
-        invalid::expect(self.try_capacity(capacity))
+        config_error::expect(self.try_capacity(capacity))
     }
 
-    /// How many requests the bucket holds: at least 1, and few enough to be counted exactly.
-    pub fn try_capacity(self, capacity: u32) -> Result<Self, Invalid> {
+    /// Sets how many requests the bucket holds: at least 1, and few enough to count exactly.
+    pub fn try_capacity(self, capacity: u32) -> Result<Self, ConfigError> {
         let bucket = Bucket::new(self.bucket.quota, capacity)?;
         Ok(Self { bucket, ..self })
     }
 
-    /// Refuses a request that would be held for longer than this, even while there is room.
+    /// Denies requests that would be delayed for longer than this, even if the bucket is not full.
     ///
     /// # Panics
-    /// Where [`try_max_wait`](Self::try_max_wait) returns an error.
+    /// If [`try_max_wait`](Self::try_max_wait) returns an error.
     #[must_use]
     #[track_caller]
     pub fn max_wait(self, max_wait: Duration) -> Self {
-        invalid::expect(self.try_max_wait(max_wait))
+        config_error::expect(self.try_max_wait(max_wait))
     }
 
-    /// Refuses a request that would be held for longer than this, even while there is room; at most ten years.
-    pub fn try_max_wait(self, max_wait: Duration) -> Result<Self, Invalid> {
-        // Rounded down: a request may never wait longer than it was told.
+    /// Denies requests that would be delayed for longer than this, even if the bucket is not full; at most ten years.
+    pub fn try_max_wait(self, max_wait: Duration) -> Result<Self, ConfigError> {
+        // Rounded down, so that no delay exceeds the configured maximum.
         let wait = max_wait.as_micros();
-        if wait > u128::from(LONGEST) {
+        if wait > u128::from(MAX_WINDOW) {
             let must = "be at most 10 years (315360000 s)";
-            return Err(Invalid::new("max_wait", format_args!("{max_wait:?}"), must));
+            return Err(ConfigError::new("max_wait", format_args!("{max_wait:?}"), must));
         }
         Ok(Self {
             max_wait: Some(wait as Micros),
@@ -107,7 +111,7 @@ impl LeakyBucket {
         })
     }
 
-    /// Holds nobody: what fits passes at once, as through a token bucket, and the rest is refused.
+    /// Delays no request: like a token bucket, it admits what fits at once and denies the rest.
     #[must_use]
     pub fn policing(self) -> Self {
         Self { queue: false, ..self }
@@ -126,20 +130,20 @@ impl Algorithm for LeakyBucket {
         }
         let (level, _) = self.bucket.level(state, now);
         let delay = level.div_ceil(self.bucket.drain);
-        let too_long = delay.saturating_sub(self.max_wait.unwrap_or(Micros::MAX));
+        let excess = delay.saturating_sub(self.max_wait.unwrap_or(Micros::MAX));
         match verdict.outcome {
-            Outcome::Admitted { .. } if too_long == 0 => Verdict {
+            Outcome::Admitted { .. } if excess == 0 => Verdict {
                 outcome: Outcome::Admitted { delay },
                 ..verdict
             },
             Outcome::Limited { retry_after } => {
-                let retry_after = retry_after.max(too_long);
+                let retry_after = retry_after.max(excess);
                 Verdict {
                     outcome: Outcome::Limited { retry_after },
                     ..verdict
                 }
             }
-            _ => self.bucket.verdict(Outcome::Limited { retry_after: too_long }, level),
+            _ => self.bucket.verdict(Outcome::Limited { retry_after: excess }, level),
         }
     }
 
@@ -163,7 +167,7 @@ impl Algorithm for LeakyBucket {
         self.bucket.expires_at(state)
     }
 
-    fn rule(&self) -> Rule {
-        Rule::LeakyBucket(*self)
+    fn to_any(&self) -> AnyAlgorithm {
+        AnyAlgorithm::LeakyBucket(*self)
     }
 }

@@ -1,15 +1,15 @@
 //! The five algorithms, each as data and pure functions.
 //!
-//! They differ in what they remember, and so in what they let through. Here is one and the same client, who may send four
-//! requests in four seconds, and who sends four at 3.9 s, and four again at 4.1 s and at 6 s:
+//! They differ in the state that they keep, and so in what they admit. In this example the limit is four requests in four
+//! seconds, and a client sends four requests at 3.9 s, four at 4.1 s and four at 6 s:
 //!
 //! ```
 //! use std::time::Duration;
 //! use tollgate::{Algorithm, Quota};
 //! use tollgate::{FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket};
 //!
-//! /// How many of the four pass, at each of these times.
-//! fn passed(limit: impl Algorithm) -> [usize; 3] {
+//! /// How many of the four are admitted at each time.
+//! fn admitted(limit: impl Algorithm) -> [usize; 3] {
 //!     let mut state = Default::default();
 //!     [3_900_000, 4_100_000, 6_000_000].map(|now| {
 //!         let verdicts = (0..4).map(|_| limit.acquire(&mut state, now, 1).0);
@@ -18,34 +18,34 @@
 //! }
 //! let four = Quota::new(4, Duration::from_secs(4));
 //!
-//! // It counts from zero at every full four seconds: eight pass within 0.2 s.
-//! assert_eq!(passed(FixedWindow::new(four)), [4, 4, 0]);
-//! // It knows when each of them came. No four seconds ever have more than four.
-//! assert_eq!(passed(SlidingLog::new(four)), [4, 0, 0]);
-//! // It knows how many came before 4 s, and forgets them little by little.
-//! assert_eq!(passed(SlidingCounter::new(four)), [4, 1, 1]);
-//! // It is given a token a second.
-//! assert_eq!(passed(TokenBucket::new(four)), [4, 0, 2]);
-//! // So is this one, but those who pass are told when to leave: one a second.
-//! assert_eq!(passed(LeakyBucket::new(four)), [4, 0, 2]);
+//! // Its count starts at zero every four seconds: it admits eight within 0.2 s.
+//! assert_eq!(admitted(FixedWindow::new(four)), [4, 4, 0]);
+//! // It keeps the time of each request: no four seconds have more than four.
+//! assert_eq!(admitted(SlidingLog::new(four)), [4, 0, 0]);
+//! // It keeps the count before 4 s, and weights it less as time passes.
+//! assert_eq!(admitted(SlidingCounter::new(four)), [4, 1, 1]);
+//! // It refills one token per second.
+//! assert_eq!(admitted(TokenBucket::new(four)), [4, 0, 2]);
+//! // It drains at the same rate, and delays what it admits to one per second.
+//! assert_eq!(admitted(LeakyBucket::new(four)), [4, 0, 2]);
 //! ```
 //!
-//! [Choosing a limit](crate::guide::choosing) draws them, and helps to choose.
+//! [Choosing a limit](crate::guide::choosing) has plots of all five, and helps you choose.
 //!
-//! | algorithm | remembers | lets through in any window, at most |
+//! | algorithm | state | maximum admitted in any window |
 //! | --- | --- | --- |
-//! | [`TokenBucket`] | how much is owed | its capacity, then the steady rate |
-//! | [`LeakyBucket`] | the same, and holds requests back to the steady rate | the limit, evenly spaced |
+//! | [`TokenBucket`] | a level and its timestamp | its capacity, and what it refills in the window |
+//! | [`LeakyBucket`] | a level and its timestamp; it delays requests to the steady rate | the limit, evenly spaced |
 //! | [`FixedWindow`] | one count | twice the limit, across a boundary |
 //! | [`SlidingLog`] | the time of every admitted request | the limit |
-//! | [`SlidingCounter`] | a count per sub-window | close to the limit; twice the limit, if somebody aims at sub-windows |
+//! | [`SlidingCounter`] | a count per sub-window | close to the limit; twice the limit if a client exploits sub-windows |
 //!
 //! # As functions
 //!
-//! A limit is data; a decision is a function of (limit, state, time, cost) and of nothing else. [`Algorithm::peek`]
-//! asks, [`Algorithm::commit`] charges after a peek that admitted, and both are plain integer arithmetic: no clock, no
-//! lock, no runtime. The memory store calls these functions; the Redis store sends [`Rule`]s to a Lua program that
-//! does the same arithmetic with the same names.
+//! A limit is data; a decision is a function of (limit, state, time, cost) only. [`Algorithm::peek`] decides,
+//! [`Algorithm::commit`] charges after a peek that admitted, and both are plain arithmetic: no clock, no lock, no runtime.
+//! The memory store calls these functions; the Redis store sends [`AnyAlgorithm`]s to a Lua script that does the same
+//! arithmetic with the same names.
 //!
 //! ```
 //! use tollgate::{Algorithm, Quota, TokenBucket, algorithm::BucketState};
@@ -58,24 +58,22 @@
 //! ```
 
 mod algorithm;
+mod any;
 mod bucket;
-mod counting;
 mod fixed_window;
 mod leaky_bucket;
-mod rule;
-mod sealed;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;
 
 #[cfg(any(feature = "redis", feature = "rules"))]
-pub(crate) use self::rule::ALGORITHMS;
+pub(crate) use self::any::ALGORITHMS;
 pub use self::{
     algorithm::{Algorithm, Mark},
+    any::{AnyAlgorithm, State},
     bucket::BucketState,
     fixed_window::{FixedWindow, FixedWindowState},
     leaky_bucket::LeakyBucket,
-    rule::{Rule, State},
     sliding_counter::{SlidingCounter, SlidingCounterState},
     sliding_log::{SlidingLog, SlidingLogState},
     token_bucket::TokenBucket,

@@ -1,29 +1,25 @@
-//! Sliding window counter: a count per sub-window, the oldest weighed by how much of it is still inside.
+//! Sliding window counter: a count per sub-window, the oldest weighted by the share of it that is still inside the window.
 
 use std::fmt;
 
 use smallvec::SmallVec;
 
-use super::{
-    Algorithm, Mark, Rule,
-    counting::{bounded_surplus, remaining},
-    sealed::Sealed,
-};
+use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     quota::{Cost, Quota, at_least_one},
     time::Micros,
     verdict::{Outcome, Verdict},
 };
 
-/// The most sub-windows a window is cut into.
-const MOST: u32 = 64;
+/// The maximal number of sub-windows.
+const MAX_BUCKETS: u32 = 64;
 
-/// Close to `limit` in any `window`, in a few bytes per key, by assuming that each sub-window was evenly busy.
+/// Admits close to `limit` requests in any `window`, with a few bytes per key, assuming even traffic in each sub-window.
 ///
-/// One sub-window is the classic estimate from this window and the last; more [`buckets`](Self::buckets) come closer
-/// to the exact log. Choose it when in doubt: it has no boundary burst to speak of, and its cost does not grow with
-/// the limit.
+/// With one sub-window it is the classic estimate from the current and the previous window; more [`buckets`](Self::buckets) are
+/// closer to the exact log. Choose it if you are not sure: bursts at window boundaries are small, and its state does not grow
+/// with the limit.
 ///
 /// ```
 /// use tollgate::{Algorithm, Quota, SlidingCounter};
@@ -31,22 +27,22 @@ const MOST: u32 = 64;
 /// let limit = SlidingCounter::new(Quota::per_minute(100));
 /// let mut state = Default::default();
 /// limit.acquire(&mut state, 0, 100);
-/// assert_eq!(limit.peek(&state, 75_000_000, 0).remaining(), 25); // a quarter of the next minute is over
-/// assert!(limit.try_buckets(7).is_err()); // no whole number of microseconds
+/// assert_eq!(limit.peek(&state, 75_000_000, 0).remaining(), 25); // a quarter of the next minute has elapsed
+/// assert!(limit.try_buckets(7).is_err()); // 60 s / 7 is no whole number of microseconds
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlidingCounter {
     pub(crate) quota: Quota,
     pub(crate) buckets: u32,
-    /// How long a sub-window is.
+    /// The length of a sub-window.
     pub(crate) width: Micros,
 }
 
-/// A counter's state: the newest sub-window that counted something, and the counts from there back.
+/// The state of a counter: the index of the newest sub-window with a count, and the counts from there back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlidingCounterState {
     newest: u64,
-    /// Newest first. The first and the last are never 0, and there are at most as many as sub-windows and one.
+    /// Newest first. The first and the last are not 0. Their number is at most that of the sub-windows, plus one.
     counts: SmallVec<[u64; 2]>,
 }
 
@@ -60,13 +56,12 @@ impl fmt::Display for SlidingCounterState {
 impl SlidingCounterState {
     /// The count `back` sub-windows before the one that is `age` after the newest.
     fn count(&self, age: u64, back: u64) -> u64 {
-        let position = back.checked_sub(age).map(|position| position as usize);
-        position
-            .and_then(|position| self.counts.get(position))
-            .map_or(0, |&count| count)
+        let index = back.checked_sub(age);
+        let count = index.and_then(|index| self.counts.get(index as usize));
+        count.copied().unwrap_or(0)
     }
 
-    /// Drops the zeros at both ends, and with them the state when nothing is left.
+    /// Drops the zeros at both ends. If nothing is left, the state becomes fresh.
     fn trim(&mut self) {
         while self.counts.last() == Some(&0) {
             self.counts.pop();
@@ -80,16 +75,16 @@ impl SlidingCounterState {
     }
 }
 
-/// Where a moment falls in a state: how many sub-windows after its newest, and how far into that one.
+/// A time as the index of its sub-window, the number of sub-windows since the state's newest, and the time elapsed in it.
 #[derive(Clone, Copy)]
-struct Moment {
+struct WindowPosition {
     index: u64,
     age: u64,
     elapsed: Micros,
 }
 
 impl SlidingCounter {
-    /// The classic estimate from this window and the last.
+    /// A counter with one sub-window: the classic estimate from the current and the previous window.
     pub const fn new(quota: Quota) -> Self {
         Self {
             quota,
@@ -98,28 +93,28 @@ impl SlidingCounter {
         }
     }
 
-    /// Cuts the window into this many sub-windows.
+    /// Divides the window into this many sub-windows.
     ///
-    /// In any stretch that is one sub-window shorter than the window, no more than `limit` is let through, whatever anybody
-    /// does. So a promise about every minute is kept by 61 sub-windows of 61 seconds.
+    /// In any period that is one sub-window shorter than the window, at most `limit` is admitted, for any traffic. So a window
+    /// of 61 seconds with 61 sub-windows guarantees the limit in every minute.
     ///
     /// # Panics
-    /// Where [`try_buckets`](Self::try_buckets) returns an error.
+    /// If [`try_buckets`](Self::try_buckets) returns an error.
     #[must_use]
     #[track_caller]
     pub fn buckets(self, buckets: u32) -> Self {
-        invalid::expect(self.try_buckets(buckets))
+        config_error::expect(self.try_buckets(buckets))
     }
 
-    /// Cuts the window into this many sub-windows: 1 to 64, and the window's microseconds must divide by it.
-    pub fn try_buckets(self, buckets: u32) -> Result<Self, Invalid> {
+    /// Divides the window into this many sub-windows: 1 to 64, each a whole number of microseconds.
+    pub fn try_buckets(self, buckets: u32) -> Result<Self, ConfigError> {
         let window = self.quota.window_micros();
-        if at_least_one("buckets", buckets).is_err() || buckets > MOST {
-            return Err(Invalid::new("buckets", buckets, "be from 1 to 64"));
+        if at_least_one("buckets", buckets).is_err() || buckets > MAX_BUCKETS {
+            return Err(ConfigError::new("buckets", buckets, "be from 1 to 64"));
         }
         if !window.is_multiple_of(u64::from(buckets)) {
             let must = format!("divide the window of {window} microseconds without a rest");
-            return Err(Invalid::new("buckets", buckets, must));
+            return Err(ConfigError::new("buckets", buckets, must));
         }
         Ok(Self {
             buckets,
@@ -128,75 +123,75 @@ impl SlidingCounter {
         })
     }
 
-    fn moment(&self, state: &SlidingCounterState, now: Micros) -> Moment {
+    fn position_at(&self, state: &SlidingCounterState, now: Micros) -> WindowPosition {
         let now = now.max(state.newest * self.width);
         let index = now / self.width;
-        Moment {
+        WindowPosition {
             index,
             age: index - state.newest,
             elapsed: now % self.width,
         }
     }
 
-    /// The sum of the sub-windows that are wholly inside.
+    /// The sum of the sub-windows that are entirely inside the window.
     fn full(&self, state: &SlidingCounterState, age: u64) -> u64 {
         (0..u64::from(self.buckets)).map(|back| state.count(age, back)).sum()
     }
 
-    /// What is still inside of the sub-window that is leaving. The product can pass 2^53: doubles, in this order, are
-    /// what Lua has, so they are what we take.
-    fn weighted(&self, leaving: u64, elapsed: Micros) -> u64 {
-        (leaving as f64 * (self.width - elapsed) as f64 / self.width as f64).floor() as u64
+    /// The count of the oldest sub-window, weighted by the share that is still inside the window. The product can exceed 2^53,
+    /// so it is computed in doubles in the same order as in Lua.
+    fn weighted(&self, oldest: u64, elapsed: Micros) -> u64 {
+        (oldest as f64 * (self.width - elapsed) as f64 / self.width as f64).floor() as u64
     }
 
-    fn used(&self, state: &SlidingCounterState, moment: Moment) -> u64 {
-        let leaving = state.count(moment.age, u64::from(self.buckets));
-        self.full(state, moment.age) + self.weighted(leaving, moment.elapsed)
+    fn used(&self, state: &SlidingCounterState, position: WindowPosition) -> u64 {
+        let oldest = state.count(position.age, u64::from(self.buckets));
+        self.full(state, position.age) + self.weighted(oldest, position.elapsed)
     }
 
-    /// How long until no more than `allowance` is used, if nobody comes in between.
-    fn retry_after(&self, state: &SlidingCounterState, moment: Moment, allowance: u64) -> Micros {
+    /// How long until at most `allowance` is used, without other charges.
+    fn retry_after(&self, state: &SlidingCounterState, position: WindowPosition, allowance: u64) -> Micros {
         let mut ahead = 0;
         loop {
-            let age = moment.age + ahead;
-            if let Some(room) = allowance.checked_sub(self.full(state, age)) {
-                let leaving = state.count(age, u64::from(self.buckets));
-                let start = if ahead == 0 { moment.elapsed } else { 0 };
-                let elapsed = self.shrinks_to(room, leaving, start);
+            let age = position.age + ahead;
+            if let Some(max) = allowance.checked_sub(self.full(state, age)) {
+                let oldest = state.count(age, u64::from(self.buckets));
+                let start = if ahead == 0 { position.elapsed } else { 0 };
+                let elapsed = self.shrinks_to(max, oldest, start);
                 if elapsed < self.width {
-                    return ahead * self.width + elapsed - moment.elapsed;
+                    return ahead * self.width + elapsed - position.elapsed;
                 }
             }
             ahead += 1;
         }
     }
 
-    /// How far into a sub-window, from `start` on, the leaving one weighs no more than `room`; its width when never.
-    fn shrinks_to(&self, room: u64, leaving: u64, start: Micros) -> Micros {
-        if leaving <= room {
+    /// The earliest elapsed time from `start` at which the weighted count is at most `max`; the width if there is none.
+    fn shrinks_to(&self, max: u64, oldest: u64, start: Micros) -> Micros {
+        if oldest <= max {
             return start;
         }
-        // Rounded down, and wrong by less than a microsecond: it may be early and is corrected, but it is never late.
+        // Rounded down, with an error below a microsecond: it may be too early, which the loop corrects, but never too late.
         let width = self.width as f64;
-        let guess = (width - (room + 1) as f64 * width / leaving as f64).floor() as Micros;
+        let guess = (width - (max + 1) as f64 * width / oldest as f64).floor() as Micros;
         let mut elapsed = guess.max(start);
-        while elapsed < self.width && self.weighted(leaving, elapsed) > room {
+        while elapsed < self.width && self.weighted(oldest, elapsed) > max {
             elapsed += 1;
         }
         elapsed
     }
 
-    /// Counts `units` in the sub-window of this moment.
-    fn add(&self, state: &mut SlidingCounterState, moment: Moment, units: u64) {
+    /// Adds `units` to the sub-window of this position.
+    fn add(&self, state: &mut SlidingCounterState, position: WindowPosition, units: u64) {
         let tracked = self.buckets as usize + 1;
-        let newer = moment.age.min(tracked as u64) as usize;
+        let newer = position.age.min(tracked as u64) as usize;
         state.counts.truncate(tracked - newer);
         state.counts.insert_many(0, std::iter::repeat_n(0, newer));
         if state.counts.is_empty() {
             state.counts.push(0);
         }
         state.counts[0] += units;
-        state.newest = moment.index;
+        state.newest = position.index;
         state.trim();
     }
 }
@@ -208,28 +203,28 @@ impl Algorithm for SlidingCounter {
 
     fn peek(&self, state: &SlidingCounterState, now: Micros, cost: Cost) -> Verdict {
         let limit = self.quota.limit();
-        let moment = self.moment(state, now);
-        let used = self.used(state, moment);
+        let position = self.position_at(state, now);
+        let used = self.used(state, position);
         let ends = u64::from(self.buckets) + 1;
-        let until = |sub_windows: u64| sub_windows * self.width - moment.elapsed;
-        let as_it_stands = |outcome| Verdict {
+        let until = |sub_windows: u64| sub_windows * self.width - position.elapsed;
+        let uncharged = |outcome| Verdict {
             outcome,
-            remaining: remaining(limit, used),
-            reset_after: match state.counts.is_empty() || moment.age >= ends {
+            remaining: self.quota.remaining(used),
+            reset_after: match state.counts.is_empty() || position.age >= ends {
                 true => 0,
-                false => until(ends - moment.age),
+                false => until(ends - position.age),
             },
         };
         if cost > limit {
-            return as_it_stands(Outcome::Impossible);
+            return uncharged(Outcome::Impossible);
         }
         if cost == 0 {
-            return as_it_stands(Outcome::Admitted { delay: 0 });
+            return uncharged(Outcome::Admitted { delay: 0 });
         }
         let allowance = u64::from(limit - cost);
         if used > allowance {
-            let retry_after = self.retry_after(state, moment, allowance);
-            return as_it_stands(Outcome::Limited { retry_after });
+            let retry_after = self.retry_after(state, position, allowance);
+            return uncharged(Outcome::Limited { retry_after });
         }
         Verdict {
             outcome: Outcome::Admitted { delay: 0 },
@@ -239,20 +234,20 @@ impl Algorithm for SlidingCounter {
     }
 
     fn commit(&self, state: &mut SlidingCounterState, now: Micros, cost: Cost) -> Mark {
-        let moment = self.moment(state, now);
-        self.add(state, moment, u64::from(cost));
-        let at = moment.index * self.width + moment.elapsed;
+        let position = self.position_at(state, now);
+        self.add(state, position, u64::from(cost));
+        let at = position.index * self.width + position.elapsed;
         Mark {
             at,
-            place: moment.index,
+            position: position.index,
             unit: 0,
         }
     }
 
     fn refund(&self, state: &mut SlidingCounterState, now: Micros, mark: Mark, cost: Cost) {
-        let moment = self.moment(state, now);
-        let tracked = moment.index <= mark.place + u64::from(self.buckets);
-        let position = state.newest.checked_sub(mark.place);
+        let position = self.position_at(state, now);
+        let tracked = position.index <= mark.position + u64::from(self.buckets);
+        let position = state.newest.checked_sub(mark.position);
         let count = position.and_then(|position| state.counts.get_mut(position as usize));
         if let (true, Some(count)) = (tracked, count) {
             *count = count.saturating_sub(u64::from(cost));
@@ -261,10 +256,10 @@ impl Algorithm for SlidingCounter {
     }
 
     fn overcharge(&self, state: &mut SlidingCounterState, now: Micros, surplus: Cost) {
-        let moment = self.moment(state, now);
-        let surplus = bounded_surplus(self.quota.limit(), self.used(state, moment), surplus);
+        let position = self.position_at(state, now);
+        let surplus = self.quota.bounded_surplus(self.used(state, position), surplus);
         if surplus > 0 {
-            self.add(state, moment, surplus);
+            self.add(state, position, surplus);
         }
     }
 
@@ -275,7 +270,7 @@ impl Algorithm for SlidingCounter {
         }
     }
 
-    fn rule(&self) -> Rule {
-        Rule::SlidingCounter(*self)
+    fn to_any(&self) -> AnyAlgorithm {
+        AnyAlgorithm::SlidingCounter(*self)
     }
 }

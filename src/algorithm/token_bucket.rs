@@ -1,24 +1,28 @@
-//! Token bucket: bursts up to the capacity, the steady rate after that.
+//! Token bucket: bursts up to the capacity, then the steady rate.
 
-use super::{Algorithm, Mark, Rule, bucket::Bucket, bucket::BucketState, sealed::Sealed};
+use super::{
+    Algorithm, AnyAlgorithm, Mark,
+    algorithm::Sealed,
+    bucket::{Bucket, BucketState},
+};
 use crate::{
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     quota::{Cost, Quota},
     time::Micros,
     verdict::Verdict,
 };
 
-/// Refills `limit` tokens per `window`, holds at most `capacity` of them, and starts full.
+/// Refills `limit` tokens per `window`, holds at most `capacity` tokens, and starts full.
 ///
-/// Choose it when bursts are welcome as long as the average holds: most public APIs.
+/// Choose it if bursts are acceptable as long as the average rate holds, as for most public APIs.
 ///
 /// ```
 /// use tollgate::{Algorithm, Quota, TokenBucket};
 ///
 /// let limit = TokenBucket::new(Quota::per_second(10)).capacity(100);
 /// let mut state = Default::default();
-/// assert!(limit.acquire(&mut state, 0, 100).0.outcome().admits()); // a burst, after a quiet time
-/// assert_eq!(limit.peek(&state, 1_000_000, 0).remaining(), 10); // and ten a second later
+/// assert!(limit.acquire(&mut state, 0, 100).0.outcome().admits()); // a burst: the bucket was full
+/// assert_eq!(limit.peek(&state, 1_000_000, 0).remaining(), 10); // a second later
 /// assert!(TokenBucket::new(Quota::per_second(10)).try_capacity(0).is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,47 +31,47 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A bucket that refills by the quota and holds one quota's worth.
+    /// A bucket that refills at the quota's rate, with the quota's limit as its capacity.
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) returns an error.
     #[track_caller]
     pub fn new(quota: Quota) -> Self {
-        invalid::expect(Self::try_new(quota))
+        config_error::expect(Self::try_new(quota))
     }
 
-    /// A bucket that refills by the quota and holds one quota's worth, unless that is too much to be counted exactly.
-    pub fn try_new(quota: Quota) -> Result<Self, Invalid> {
+    /// A bucket that refills at the quota's rate, or an error if the limit is too large a capacity to count exactly.
+    pub fn try_new(quota: Quota) -> Result<Self, ConfigError> {
         Self::try_with_capacity(quota, quota.limit())
     }
 
-    /// A bucket of another capacity from the start, where the quota's own limit would be too much to hold.
+    /// A bucket with this capacity, for quotas whose limit is too large for [`new`](Self::new).
     ///
     /// # Panics
-    /// Where [`try_with_capacity`](Self::try_with_capacity) returns an error.
+    /// If [`try_with_capacity`](Self::try_with_capacity) returns an error.
     #[track_caller]
     pub fn with_capacity(quota: Quota, capacity: u32) -> Self {
-        invalid::expect(Self::try_with_capacity(quota, capacity))
+        config_error::expect(Self::try_with_capacity(quota, capacity))
     }
 
-    /// A bucket of this capacity: at least 1, and little enough to be counted exactly.
-    pub fn try_with_capacity(quota: Quota, capacity: u32) -> Result<Self, Invalid> {
+    /// A bucket with this capacity: at least 1, and small enough to count exactly.
+    pub fn try_with_capacity(quota: Quota, capacity: u32) -> Result<Self, ConfigError> {
         let bucket = Bucket::new(quota, capacity)?;
         Ok(Self { bucket })
     }
 
-    /// How many tokens the bucket holds.
+    /// Sets how many tokens the bucket holds.
     ///
     /// # Panics
-    /// Where [`try_capacity`](Self::try_capacity) returns an error.
+    /// If [`try_capacity`](Self::try_capacity) returns an error.
     #[must_use]
     #[track_caller]
     pub fn capacity(self, capacity: u32) -> Self {
-        invalid::expect(self.try_capacity(capacity))
+        config_error::expect(self.try_capacity(capacity))
     }
 
-    /// How many tokens the bucket holds: at least 1, and few enough to be counted exactly.
-    pub fn try_capacity(self, capacity: u32) -> Result<Self, Invalid> {
+    /// Sets how many tokens the bucket holds: at least 1, and few enough to count exactly.
+    pub fn try_capacity(self, capacity: u32) -> Result<Self, ConfigError> {
         let bucket = Bucket::new(self.bucket.quota, capacity)?;
         Ok(Self { bucket })
     }
@@ -98,7 +102,7 @@ impl Algorithm for TokenBucket {
         self.bucket.expires_at(state)
     }
 
-    fn rule(&self) -> Rule {
-        Rule::TokenBucket(*self)
+    fn to_any(&self) -> AnyAlgorithm {
+        AnyAlgorithm::TokenBucket(*self)
     }
 }

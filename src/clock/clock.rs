@@ -1,4 +1,4 @@
-//! The time, and a wait for it, on either clock.
+//! The clock of a store, and its sleep future.
 
 use std::{
     future::Future,
@@ -10,14 +10,14 @@ use std::{
 use pin_project_lite::pin_project;
 
 use super::{
-    manual::{Alarm, ManualClock},
+    manual::{ManualClock, ManualSleep},
     system,
 };
-use crate::time::{END_OF_TIME, Micros};
+use crate::time::{MAX_TIMESTAMP, Micros};
 
-/// Tells the time and waits for it.
+/// A clock: the current time, and sleeping.
 ///
-/// The default is the system's clock. A [`ManualClock`] turns into one where a test wants to say what time it is.
+/// The default is the system clock. In tests, convert a [`ManualClock`] into one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,10 +25,10 @@ use crate::time::{END_OF_TIME, Micros};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let hand = ManualClock::at(0);
-/// let clock = Clock::from(hand.clone());
+/// let manual = ManualClock::at(0);
+/// let clock = Clock::from(manual.clone());
 /// let sleep = clock.sleep(Duration::from_secs(60));
-/// hand.advance(Duration::from_secs(60));
+/// manual.advance(Duration::from_secs(60));
 /// sleep.await; // ready at once
 /// assert_eq!(clock.now(), 60_000_000);
 /// # }
@@ -44,33 +44,33 @@ enum Source {
 }
 
 impl Clock {
-    /// The system's clock, in UTC.
+    /// The system clock, in UTC.
     pub const fn system() -> Self {
         Self(Source::System)
     }
 
-    /// The time, in microseconds since the Unix epoch.
+    /// The current time, in microseconds since the Unix epoch.
     pub fn now(&self) -> Micros {
         match &self.0 {
-            Source::System => system::now().min(END_OF_TIME),
+            Source::System => system::now().min(MAX_TIMESTAMP),
             Source::Manual(clock) => clock.now(),
         }
     }
 
-    /// A future that is ready once `span` has gone by on this clock.
+    /// A future that is ready when `duration` has elapsed on this clock.
     ///
     /// # Panics
-    /// On the system's clock, outside of a tokio runtime with its timer enabled.
-    pub fn sleep(&self, span: Duration) -> Sleep {
-        let wait = match &self.0 {
-            Source::System => Wait::System {
-                timer: tokio::time::sleep(span),
+    /// On the system clock, outside of a tokio runtime with its timer enabled.
+    pub fn sleep(&self, duration: Duration) -> Sleep {
+        let kind = match &self.0 {
+            Source::System => SleepKind::System {
+                timer: tokio::time::sleep(duration),
             },
-            Source::Manual(clock) => Wait::Manual {
-                alarm: clock.alarm(span),
+            Source::Manual(clock) => SleepKind::Manual {
+                sleep: clock.sleep(duration),
             },
         };
-        Sleep { wait }
+        Sleep { kind }
     }
 }
 
@@ -86,16 +86,16 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Sleep {
         #[pin]
-        wait: Wait,
+        kind: SleepKind,
     }
 }
 
 pin_project! {
-    #[project = WaitProjection]
+    #[project = SleepKindProjection]
     #[derive(Debug)]
-    enum Wait {
+    enum SleepKind {
         System { #[pin] timer: tokio::time::Sleep },
-        Manual { alarm: Alarm },
+        Manual { sleep: ManualSleep },
     }
 }
 
@@ -103,9 +103,9 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        match self.project().wait.project() {
-            WaitProjection::System { timer } => timer.poll(context),
-            WaitProjection::Manual { alarm } => alarm.poll(context),
+        match self.project().kind.project() {
+            SleepKindProjection::System { timer } => timer.poll(context),
+            SleepKindProjection::Manual { sleep } => sleep.poll(context),
         }
     }
 }

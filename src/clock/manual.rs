@@ -1,4 +1,4 @@
-//! The time that a test holds in its hand.
+//! A clock that tests advance by hand.
 
 use std::{
     collections::BTreeMap,
@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
-use crate::time::{END_OF_TIME, Micros, micros};
+use crate::time::{MAX_TIMESTAMP, Micros, micros};
 
-/// A clock that stands still until it is told to move, so that services can be tested without sleeping.
+/// A clock that only moves when it is advanced, for tests without sleeping.
 ///
-/// Clones show the same time. Moving it forward wakes whoever waits on it, in the order of their times.
-/// [The guide](crate::guide::testing) shows how to test a service with it, with requests that wait too.
+/// Clones share the time. Advancing it wakes the sleeps that are due, in the order of their deadlines.
+/// [The guide](crate::guide::testing) shows how to test a service with it, including requests that wait.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,51 +25,51 @@ use crate::time::{END_OF_TIME, Micros, micros};
 /// let clock = ManualClock::at(0);
 /// let store = MemoryStore::builder().clock(clock.clone()).build();
 /// let (limit, key) = (Limit::new("login", SlidingLog::new(Quota::per_hour(1))), Key::new("user:1"));
-/// let passes = || store.acquire(&limit, &key, 1).outcome().admits();
+/// let admits = || store.acquire(&limit, &key, 1).outcome().admits();
 ///
-/// assert!(passes());
+/// assert!(admits());
 /// clock.advance(Duration::from_micros(60 * 60 * 1_000_000 - 1));
-/// assert!(!passes());
-/// clock.advance(Duration::from_micros(1)); // an hour in all
-/// assert!(passes());
+/// assert!(!admits());
+/// clock.advance(Duration::from_micros(1)); // an hour in total
+/// assert!(admits());
 /// ```
 #[derive(Clone)]
-pub struct ManualClock(Arc<Dial>);
+pub struct ManualClock(Arc<Inner>);
 
 #[derive(Default)]
-struct Dial {
+struct Inner {
     now: AtomicU64,
-    tickets: AtomicU64,
+    next_id: AtomicU64,
     sleepers: Mutex<BTreeMap<(Micros, u64), Waker>>,
 }
 
 impl ManualClock {
-    /// A clock that shows `now`, in microseconds since the Unix epoch.
+    /// A clock at `now`, in microseconds since the Unix epoch.
     pub fn at(now: Micros) -> Self {
         let clock = Self(Arc::default());
         clock.set(now);
         clock
     }
 
-    /// The time it shows.
+    /// The current time, in microseconds since the Unix epoch.
     pub fn now(&self) -> Micros {
         self.0.now.load(Ordering::SeqCst)
     }
 
-    /// Lets `span` go by.
-    pub fn advance(&self, span: Duration) {
-        self.turn(|now| now.saturating_add(micros(span)));
+    /// Advances the time by `duration`.
+    pub fn advance(&self, duration: Duration) {
+        self.update(|now| now.saturating_add(micros(duration)));
     }
 
-    /// Shows another time, which may be an earlier one.
+    /// Sets the time, which may be an earlier one.
     pub fn set(&self, now: Micros) {
-        self.turn(|_| now);
+        self.update(|_| now);
     }
 
-    fn turn(&self, to: impl FnOnce(Micros) -> Micros) {
+    fn update(&self, next: impl FnOnce(Micros) -> Micros) {
         let due = {
             let mut sleepers = self.sleepers();
-            let now = to(self.now()).min(END_OF_TIME);
+            let now = next(self.now()).min(MAX_TIMESTAMP);
             self.0.now.store(now, Ordering::SeqCst);
             let later = sleepers.split_off(&(now + 1, 0));
             std::mem::replace(&mut *sleepers, later)
@@ -77,17 +77,17 @@ impl ManualClock {
         due.into_values().for_each(Waker::wake);
     }
 
-    /// How many waits are pending on it.
-    pub fn waiting(&self) -> usize {
+    /// The number of pending sleeps.
+    pub fn pending_sleeps(&self) -> usize {
         self.sleepers().len()
     }
 
-    pub(super) fn alarm(&self, span: Duration) -> Alarm {
-        let until = self.now().saturating_add(micros(span)).min(END_OF_TIME);
-        let ticket = self.0.tickets.fetch_add(1, Ordering::Relaxed);
-        Alarm {
+    pub(super) fn sleep(&self, duration: Duration) -> ManualSleep {
+        let deadline = self.now().saturating_add(micros(duration)).min(MAX_TIMESTAMP);
+        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
+        ManualSleep {
             clock: self.clone(),
-            place: (until, ticket),
+            entry: (deadline, id),
         }
     }
 
@@ -102,31 +102,31 @@ impl fmt::Debug for ManualClock {
     }
 }
 
-/// A wait on a [`ManualClock`].
+/// A sleep on a [`ManualClock`].
 #[derive(Debug)]
-pub(super) struct Alarm {
+pub(super) struct ManualSleep {
     clock: ManualClock,
-    place: (Micros, u64),
+    entry: (Micros, u64),
 }
 
-impl Alarm {
+impl ManualSleep {
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        // The lock is what the time is moved under, so no wake-up falls between the look and the entry.
+        // The time changes only under this lock, so no wake-up is missed between the check and the insertion.
         let mut sleepers = self.clock.sleepers();
-        if self.clock.now() >= self.place.0 {
+        if self.clock.now() >= self.entry.0 {
             return Poll::Ready(());
         }
-        let replaced = sleepers.insert(self.place, context.waker().clone());
+        let replaced = sleepers.insert(self.entry, context.waker().clone());
         drop(sleepers);
-        // A waker may own what waits on this clock too, so it is let go of only now.
+        // Dropped after the lock is released: a waker may own another sleep on this clock, whose drop takes the lock.
         drop(replaced);
         Poll::Pending
     }
 }
 
-impl Drop for Alarm {
+impl Drop for ManualSleep {
     fn drop(&mut self) {
-        let removed = self.clock.sleepers().remove(&self.place);
+        let removed = self.clock.sleepers().remove(&self.entry);
         drop(removed);
     }
 }

@@ -1,4 +1,4 @@
-//! Whose time it is: the system's, or one that a test holds in its hand.
+//! Clocks: the system's, and a manual one for tests.
 //!
 //! ```
 //! use std::time::Duration;
@@ -6,7 +6,7 @@
 //!
 //! let clock = ManualClock::at(0);
 //! let store = MemoryStore::builder().clock(clock.clone()).build();
-//! clock.advance(Duration::from_secs(60)); // a minute goes by in no time
+//! clock.advance(Duration::from_secs(60)); // without sleeping
 //! # let _ = store;
 //! ```
 

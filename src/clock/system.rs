@@ -1,11 +1,10 @@
-//! The system's time, told quickly.
+//! The system time, read from the CPU counter.
 //!
-//! To ask the system what time it is takes as long as to decide a request in memory. The processor's counter is read in a
-//! third of that, but it knows no date and drifts. So it is set by the system's clock to within half a microsecond, and set
-//! again as soon as a tenth of a millisecond has gone by. In so short a time it drifts by far less than that, though it may
-//! have been calibrated on a busy machine, and the system's clock may be on its way to another time. So it is never further
-//! than a microsecond from the system's clock. Where there is no counter to rely on, `quanta` reads the system's monotonic
-//! clock in its place.
+//! Reading the operating system's clock takes as long as a decision in memory. Reading the CPU counter takes a third of that,
+//! but the counter has no date, and it drifts. So it is synchronized with the system clock to within half a microsecond, and
+//! resynchronized after a tenth of a millisecond. In that interval it drifts by far less than half a microsecond, even if it
+//! was calibrated on a busy machine or the system clock is being slewed, so it stays within a microsecond of the system clock.
+//! If there is no reliable counter, `quanta` reads the monotonic clock instead.
 
 use std::{
     sync::{
@@ -21,21 +20,21 @@ use crate::time::Micros;
 
 static COUNTER: LazyLock<Counter> = LazyLock::new(Counter::new);
 
-/// How long the counter is relied on before it is set again, in nanoseconds.
-const GOOD_FOR: u64 = 100_000;
+/// How long the counter is used before it is resynchronized.
+const RESYNC_INTERVAL_NANOS: u64 = 100_000;
 
-/// How far apart two looks at the counter may be for what was read between them to be set by, in nanoseconds.
-const AT_ONCE: u64 = 1_000;
+/// The maximal time between the two reads of the counter around a read of the system clock, for a synchronization.
+const MAX_SYNC_NANOS: u64 = 1_000;
 
 struct Counter {
     clock: Clock,
-    /// What the counter showed when it was last set.
-    set_at: AtomicU64,
-    /// What it has to be advanced by, in nanoseconds, to show the time since the Unix epoch.
-    ahead: AtomicU64,
+    /// The counter's value at the last synchronization, in nanoseconds.
+    synced_at: AtomicU64,
+    /// The offset from the counter to the time since the Unix epoch, in nanoseconds.
+    offset: AtomicU64,
 }
 
-/// The time, in microseconds since the Unix epoch.
+/// The current time, in microseconds since the Unix epoch.
 pub(super) fn now() -> Micros {
     COUNTER.now() / 1000
 }
@@ -44,39 +43,39 @@ impl Counter {
     fn new() -> Self {
         let counter = Self {
             clock: Clock::new(),
-            set_at: AtomicU64::new(0),
-            ahead: AtomicU64::new(0),
+            synced_at: AtomicU64::new(0),
+            offset: AtomicU64::new(0),
         };
-        counter.set();
+        counter.sync();
         counter
     }
 
     fn now(&self) -> u64 {
-        let shown = self.shown();
-        // A counter that went back, as one may when a machine wakes up, counts as one that was set long ago.
-        match shown.wrapping_sub(self.set_at.load(Ordering::Relaxed)) < GOOD_FOR {
-            true => shown.wrapping_add(self.ahead.load(Ordering::Relaxed)),
-            false => self.set(),
+        let nanos = self.nanos();
+        // A counter that jumps back, as after a suspend, wraps to a large difference and is resynchronized.
+        match nanos.wrapping_sub(self.synced_at.load(Ordering::Relaxed)) < RESYNC_INTERVAL_NANOS {
+            true => nanos.wrapping_add(self.offset.load(Ordering::Relaxed)),
+            false => self.sync(),
         }
     }
 
-    /// Sets the counter by the system's clock, and tells the time. If the thread was held up in between, the next one
-    /// may try.
-    fn set(&self) -> u64 {
-        let before = self.shown();
+    /// Synchronizes the counter with the system clock, and returns the time. If the thread was preempted in between, the next
+    /// call synchronizes.
+    fn sync(&self) -> u64 {
+        let before = self.nanos();
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let time = time.unwrap_or(Duration::ZERO).as_nanos() as u64;
-        let taken = self.shown().wrapping_sub(before);
-        if taken < AT_ONCE {
-            let shown = before.wrapping_add(taken / 2);
-            self.ahead.store(time.wrapping_sub(shown), Ordering::Relaxed);
-            self.set_at.store(shown, Ordering::Relaxed);
+        let taken = self.nanos().wrapping_sub(before);
+        if taken < MAX_SYNC_NANOS {
+            let nanos = before.wrapping_add(taken / 2);
+            self.offset.store(time.wrapping_sub(nanos), Ordering::Relaxed);
+            self.synced_at.store(nanos, Ordering::Relaxed);
         }
         time
     }
 
-    /// What the counter shows, in nanoseconds since some time ago.
-    fn shown(&self) -> u64 {
+    /// The counter's value, in nanoseconds since an arbitrary origin.
+    fn nanos(&self) -> u64 {
         self.clock.delta_as_nanos(0, self.clock.raw())
     }
 }
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_the_systems_time_to_a_microsecond() {
+    fn it_is_within_a_microsecond_of_the_system_clock() {
         for _ in 0..1_000_000 {
             let (before, now, after) = (system(), now(), system());
             assert!(before <= now + 1 && now <= after + 1, "{before} {now} {after}");

@@ -1,33 +1,33 @@
-//! What a request costs.
+//! Cost extractors for any kind of request.
 
-/// Says what a request costs: how many bytes it brings, how large a batch it is, how hard a query is.
+/// Extracts the cost of a request: the size of its body, of its batch or of its query.
 ///
-/// A closure is one, and it returns a `u64`, or an `Option` of one. `None` leaves the cost as it is, which is 1 unless an
-/// earlier step has said otherwise. What costs 0 is told what is left and charged nothing. More than 2<sup>32</sup> - 1 counts
-/// as that, which is as much as any limit holds.
+/// A closure returns a `u64` or an `Option<u64>`. `None` leaves the cost unchanged, which is 1 unless an earlier cost extractor
+/// has set it. A request that costs 0 is charged nothing, and its response still carries the remaining quota. A cost above
+/// 2<sup>32</sup> - 1, the largest capacity of a limit, counts as 2<sup>32</sup> - 1.
 ///
 /// ```
 /// use http::Request;
 /// use tollgate::CostExtractor;
 ///
-/// // Ten for every page that a search asks for, and as ever where it does not say.
+/// // Ten per page that a search requests, and the default without the header.
 /// let pages = |request: &Request<()>| request.headers().get("x-pages")?.to_str().ok()?.parse::<u64>().ok().map(|n| 10 * n);
 /// assert_eq!(pages.cost(&Request::builder().header("x-pages", "3").body(())?), Some(30));
 /// assert_eq!(pages.cost(&Request::new(())), None);
 /// # Ok::<(), http::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what a `{Req}` costs",
-    label = "not a cost of `{Req}`",
+    message = "`{Self}` is not a cost extractor for `{Req}`",
+    label = "not a cost extractor for `{Req}`",
     note = "use `ContentLength::or(1)`, or a closure like `|request: &Request| if is_cheap(request) {{ 1 }} else {{ 10 }}`",
     note = "a closure has to name the type of its request, and returns a `u64` or an `Option<u64>`: write `.len() as u64`"
 )]
 pub trait CostExtractor<Req> {
-    /// What the request costs, or `None` to leave that as it is.
+    /// The cost of the request, or `None` to leave it unchanged.
     fn cost(&self, request: &Req) -> Option<u64>;
 }
 
-/// A closure that has to name the type of its request: `|request: &Request| if is_cheap(request) { 1 } else { 10 }`.
+/// A closure, which has to name the type of its request: `|request: &Request| if is_cheap(request) { 1 } else { 10 }`.
 #[diagnostic::do_not_recommend]
 impl<Req, F, C> CostExtractor<Req> for F
 where
@@ -39,13 +39,13 @@ where
     }
 }
 
-/// What a closure may return for a cost: a `u64`, or an `Option` of one where `None` changes nothing.
+/// Return types of closures that extract costs: a `u64`, or an `Option<u64>` where `None` changes nothing.
 #[diagnostic::on_unimplemented(
-    message = "a cost's closure cannot return `{Self}`",
+    message = "a closure that extracts a cost cannot return `{Self}`",
     note = "return a `u64` or an `Option<u64>`: write `.len() as u64`"
 )]
 pub trait IntoCost: sealed::Sealed {
-    /// As an extractor returns it.
+    /// Converts to the return type of [`CostExtractor::cost`].
     fn into_cost(self) -> Option<u64>;
 }
 
@@ -62,7 +62,7 @@ impl IntoCost for Option<u64> {
 }
 
 mod sealed {
-    /// Keeps [`IntoCost`](super::IntoCost) to one kind of number, or a literal could be any.
+    /// Restricts [`IntoCost`](super::IntoCost) to one integer type, so that the type of a literal can be inferred.
     pub trait Sealed {}
 
     impl Sealed for u64 {}

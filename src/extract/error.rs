@@ -1,11 +1,11 @@
-//! Why nobody knows whom a request is counted for.
+//! Errors of key extractors.
 
 use std::{borrow::Cow, error, fmt};
 
-/// Why nobody knows whom a request is counted for.
+/// The reason why a request has no key.
 ///
-/// Return [`missing`](Self::missing) from a key of your own where the client left something out, and
-/// [`not_provided`](Self::not_provided) where your service did.
+/// In your own key extractor, return [`missing`](Self::missing) where the client omitted a value, and
+/// [`not_provided`](Self::not_provided) where the service did.
 ///
 /// ```
 /// use http::Request;
@@ -17,28 +17,27 @@ use std::{borrow::Cow, error, fmt};
 /// };
 /// let request = Request::get("/").body(())?;
 /// assert_eq!(tenant.extract(&request).unwrap_err().to_string(), "the request lacks a host"); // 400
-/// // A stand-in takes the place of what a request lacks.
-/// assert_eq!(Or::new(tenant, "nobody").extract(&request)?.unwrap().as_str(), "~nobody");
+/// // A default key replaces a missing one.
+/// assert_eq!(Or::new(tenant, "unknown").extract(&request)?.unwrap().as_str(), "~unknown");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The request lacks what it is counted by, which its sender can put right: HTTP answers 400 and names it.
+    /// The request lacks a value, which the client can correct: HTTP responds with 400 and names the value.
     #[non_exhaustive]
     Missing {
-        /// What it lacks, as in "the `x-user-id` header".
+        /// The missing value, as in "the `x-user-id` header".
         what: Cow<'static, str>,
     },
-    /// The service does not provide what requests are counted by, which its owner has to put right: HTTP answers 500
-    /// and says how.
+    /// The service does not provide a value, which its developer has to correct: HTTP responds with 500 and the remedy.
     #[non_exhaustive]
     NotProvided {
-        /// What is not there.
+        /// The missing value.
         what: Cow<'static, str>,
         /// How to provide it.
         how: Cow<'static, str>,
-        /// Whether a request may do without it, so that a stand-in can take its place.
+        /// Whether requests may lack it, so that a default key applies.
         optional: bool,
     },
 }
@@ -49,7 +48,7 @@ impl KeyError {
         Self::Missing { what: what.into() }
     }
 
-    /// The service does not provide `what`; `how` tells its owner what to do about it.
+    /// The service does not provide `what`; `how` states how to provide it.
     pub fn not_provided(what: impl Into<Cow<'static, str>>, how: impl Into<Cow<'static, str>>) -> Self {
         let (what, how) = (what.into(), how.into());
         Self::NotProvided {
@@ -59,7 +58,7 @@ impl KeyError {
         }
     }
 
-    /// Nobody put it into the request, perhaps because this one has none.
+    /// No layer inserted `what` into the request, which may be intended, so a default key applies.
     pub(super) fn not_inserted(what: impl Into<Cow<'static, str>>, how: impl Into<Cow<'static, str>>) -> Self {
         let (what, how) = (what.into(), how.into());
         Self::NotProvided {
@@ -69,8 +68,8 @@ impl KeyError {
         }
     }
 
-    /// Whether a stand-in may take the place of what is not there.
-    pub(crate) fn is_absence(&self) -> bool {
+    /// Whether a default key applies.
+    pub(crate) fn allows_default(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
             Self::NotProvided { optional, .. } => *optional,

@@ -1,19 +1,18 @@
-//! Which requests are meant.
+//! Matchers: predicates over requests.
 
 use super::KeyError;
 
-/// Says which requests are meant: those that are [exempt](crate::RateLimitLayer::exempt), or those that are
-/// [denied](crate::RateLimitLayer::deny).
+/// Selects the requests that are [exempt](crate::RateLimitLayer::exempt) or [blocked](crate::RateLimitLayer::block).
 ///
-/// | matcher | means requests |
+/// | matcher | matches requests |
 /// | --- | --- |
-/// | `\|request: &Request\| request.uri().path() == "/healthz"` | for which a closure says so |
-/// | `Method::OPTIONS` | of an HTTP method |
-/// | `ClientIp::peer().within(["10.0.0.0/8"])` | [from a network](crate::ClientIp::within) |
-/// | `[Method::OPTIONS, Method::TRACE]` | that one of an array means, or of a `Vec` |
+/// | `\|request: &Request\| request.uri().path() == "/healthz"` | for which the closure returns `true` |
+/// | `Method::OPTIONS` | with this HTTP method |
+/// | `ClientIp::peer().in_networks(["10.0.0.0/8"])` | [from a network](crate::ClientIp::in_networks) |
+/// | `[Method::OPTIONS, Method::TRACE]` | that one of the matchers in an array or a `Vec` matches |
 ///
-/// An error refuses the request, as one of a key does: whoever cannot be told from the denied does not pass. But a request
-/// that only lacks what would exempt it ([`KeyError::Missing`]) is counted.
+/// An error rejects the request, as an error of a key extractor does, so that a request that might be blocked never passes.
+/// An exemption treats [`KeyError::Missing`] as no match: the request is counted.
 ///
 /// ```
 /// use std::net::SocketAddr;
@@ -22,18 +21,18 @@ use super::KeyError;
 ///
 /// let request = Request::builder().method(Method::OPTIONS).extension(SocketAddr::from(([10, 1, 2, 3], 4711))).body(())?;
 /// assert!([Method::OPTIONS, Method::TRACE].matches(&request)?);
-/// assert!(ClientIp::peer().within(["10.0.0.0/8"]).matches(&request)?);
+/// assert!(ClientIp::peer().in_networks(["10.0.0.0/8"]).matches(&request)?);
 /// assert!(!(|request: &Request<()>| request.uri().path() == "/healthz").matches(&request)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say which of `{Req}` are meant",
-    label = "means no `{Req}`",
-    note = "use a `Method`, `ClientIp::peer().within([\"10.0.0.0/8\"])`, an array of such, or a closure like \
+    message = "`{Self}` is not a matcher for `{Req}`",
+    label = "not a matcher for `{Req}`",
+    note = "use a `Method`, `ClientIp::peer().in_networks([\"10.0.0.0/8\"])`, an array of matchers, or a closure like \
             `|request: &Request| request.uri().path() == \"/healthz\"`, which has to name the type of its request"
 )]
 pub trait Matcher<Req> {
-    /// Whether the request is meant.
+    /// Whether the request matches.
     fn matches(&self, request: &Req) -> Result<bool, KeyError>;
 }
 
@@ -44,14 +43,14 @@ impl<Req, F: Fn(&Req) -> bool> Matcher<Req> for F {
     }
 }
 
-/// Any of them.
+/// Matches if any element does.
 impl<Req, M: Matcher<Req>, const N: usize> Matcher<Req> for [M; N] {
     fn matches(&self, request: &Req) -> Result<bool, KeyError> {
         any(self, request)
     }
 }
 
-/// Any of them.
+/// Matches if any element does.
 impl<Req, M: Matcher<Req>> Matcher<Req> for Vec<M> {
     fn matches(&self, request: &Req) -> Result<bool, KeyError> {
         any(self, request)

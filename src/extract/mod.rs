@@ -1,66 +1,61 @@
-//! What is read from a request: whom it is counted for, what it costs, and whether it is meant at all.
+//! Key extractors, cost extractors and matchers.
 //!
-//! A [`KeyExtractor`] looks at a request and names a [`Key`](crate::Key). Choose by what a client cannot make up: whoever can
-//! choose their key can choose a fresh limit, or use up another's.
+//! A [`KeyExtractor`] extracts a [`Key`](crate::Key) from a request. Choose one that clients cannot forge: a client that
+//! chooses its own key gets a new quota with each key, or exhausts the quota of another client.
 //!
-//! | extractor | a key reads | who can make it up |
+//! | key extractor | example key | who can forge it |
 //! | --- | --- | --- |
-//! | [`Global`] | `global` | nobody: everybody shares it |
-//! | [`ClientIp::peer`] | `ip:192.0.2.1` | whoever has many addresses |
-//! | [`ClientIp::behind`], [`ClientIp::hops`] | `ip:[2001:db8::]/64` | **anybody, if it trusts a proxy that is none** |
-//! | [`FromExtension`] | `user:12345` | nobody, if it is the user whom an outer layer authenticated |
-//! | [`ApiKey`] | `apikey:<digest>` | **anybody**, unless keys are verified by an outer layer |
-//! | [`Header`] | `x-user-id:12345` | **anybody**, unless a proxy sets the header and removes what clients send |
-//! | [`QueryParam`] | `query/tenant:acme` | **anybody** |
-//! | [`Cookie`] | `cookie/session:8f3a` | **anybody**, unless sessions are verified by an outer layer |
-//! | `Route` | `/api/search` | nobody: it is the route's template, not the path |
-//! | [`HttpMethod`] | `method:GET` | whoever has a use for another method |
-//! | a word | `~everyone` | nobody: it is a constant |
-//! | a tuple of them | `user:123:/api/search` | whoever can make up one of its parts |
-//! | a closure | what it returns | whoever can choose what it reads |
+//! | [`Global`] | `global` | no client: all share it |
+//! | [`ClientIp::peer`] | `ip:192.0.2.1` | a client that has many addresses |
+//! | [`ClientIp::trusted_proxies`], [`ClientIp::trusted_hops`] | `ip:[2001:db8::]/64` | **any client, if a trusted address is not a proxy** |
+//! | [`FromExtension`] | `user:12345` | no client, if an outer layer authenticated the user |
+//! | [`ApiKey`] | `apikey:<digest>` | **any client**, unless an outer layer verifies keys |
+//! | [`Header`] | `x-user-id:12345` | **any client**, unless a proxy sets the header and removes values from clients |
+//! | [`QueryParam`] | `query/tenant:acme` | **any client** |
+//! | [`Cookie`] | `cookie/session:8f3a` | **any client**, unless an outer layer verifies sessions |
+//! | `Route` | `/api/search` | no client: it is the route's template, not the path |
+//! | [`HttpMethod`] | `method:GET` | a client for which another method works as well |
+//! | a string | `~everyone` | no client: it is a constant |
+//! | a tuple of key extractors | `user:123:/api/search` | a client that can forge one of its parts |
+//! | a closure | the key it returns | a client that controls what the closure reads |
 //!
 //! ```
 //! use http::Request;
 //! use tollgate::{ClientIp, Header, Key, KeyExtractor};
 //!
-//! // A header, and the client's address for those who do not send it.
+//! // A header, with the client's address as the default.
 //! let user = Header::new("x-user-id").label("user").or(ClientIp::peer());
 //! let request = Request::builder().header("x-user-id", "12345").body(())?;
 //! assert_eq!(user.extract(&request)?, Some(Key::new("user:12345")));
 //!
-//! // A closure, which exempts whatever it returns `None` for: health checks are never counted.
+//! // A closure exempts the requests for which it returns `None`, here health checks.
 //! let all_but_health_checks = |request: &Request<()>| (request.uri().path() != "/healthz").then_some(Key::GLOBAL);
 //! assert_eq!(all_but_health_checks.extract(&Request::get("/healthz").body(())?)?, None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Behind proxies, whose address it is takes some thought: [the guide](crate::guide::behind_proxies) goes through it.
+//! Behind proxies, the client's address depends on which proxies are trusted: see [the guide](crate::guide::behind_proxies).
 //!
-//! A [`CostExtractor`] says what a request costs, where that is not 1: a closure, or [`ContentLength`]. A [`Matcher`] says which
-//! requests are exempt or denied: a closure, a method, or [a network](ClientIp::within).
+//! A [`CostExtractor`] extracts the cost of a request, where that is not 1: a closure, or [`ContentLength`]. A [`Matcher`]
+//! selects the requests that are exempt or blocked: a closure, a method, or [a network](ClientIp::in_networks).
 
-mod closure;
 mod cost;
 mod error;
-mod extractor;
-mod global;
 mod http;
+mod key_extractor;
 mod matcher;
 mod or;
-mod tuple;
 
 #[cfg(feature = "axum")]
 pub use self::http::Route;
 pub(crate) use self::http::header_name;
 pub use self::{
-    closure::IntoKey,
     cost::{CostExtractor, IntoCost},
     error::KeyError,
-    extractor::KeyExtractor,
-    global::Global,
     http::{
-        ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, QueryParam, Unaddressed, Within,
+        ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, InNetworks, NoPeerAddr, QueryParam,
     },
+    key_extractor::{Global, IntoKey, KeyExtractor},
     matcher::Matcher,
     or::Or,
 };

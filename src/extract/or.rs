@@ -1,52 +1,52 @@
-//! What stands in when there is nothing to count by.
+//! Default keys for requests that lack a value.
 
 use super::{KeyError, KeyExtractor};
 use crate::key::Key;
 
-/// A key, and what stands in when the request does not have it. Made by the `or` of the extractors.
+/// A key extractor and its default for requests that lack the key. Returned by the extractors' `or` methods.
 ///
 /// ```
 /// use http::Request;
 /// use tollgate::{Header, Key, KeyExtractor};
 ///
 /// let user = Header::new("x-user-id").or("anonymous");
-/// let [nobody, somebody] = [Request::builder(), Request::builder().header("x-user-id", "anonymous")];
-/// // A stand-in is nobody who could have sent that very word.
-/// assert_eq!(user.extract(&nobody.body(())?)?.unwrap().as_str(), "~anonymous");
-/// assert_eq!(user.extract(&somebody.body(())?)?.unwrap().as_str(), "x-user-id:anonymous");
+/// let [without, with] = [Request::builder(), Request::builder().header("x-user-id", "anonymous")];
+/// // The default key differs from the key of a client that sends the same text.
+/// assert_eq!(user.extract(&without.body(())?)?.unwrap().as_str(), "~anonymous");
+/// assert_eq!(user.extract(&with.body(())?)?.unwrap().as_str(), "x-user-id:anonymous");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Or<K, L> {
     first: K,
-    otherwise: L,
+    default: L,
 }
 
 impl<K, L> Or<K, L> {
-    /// The first, and the other one when the first is [missing](KeyError::Missing). For closures and extractors of your
-    /// own, which have no `or`.
-    pub fn new(first: K, otherwise: L) -> Self {
-        Self { first, otherwise }
+    /// The key of `first`, or that of `default` when the first is [missing](KeyError::Missing). For closures and your own
+    /// extractors, which have no `or`.
+    pub fn new(first: K, default: L) -> Self {
+        Self { first, default }
     }
 
-    /// What stands in when neither is there.
-    pub fn or<M>(self, otherwise: M) -> Or<Self, M> {
-        Or::new(self, otherwise)
+    /// Sets the default for requests that lack both.
+    pub fn or<M>(self, default: M) -> Or<Self, M> {
+        Or::new(self, default)
     }
 }
 
 impl<Req, K: KeyExtractor<Req>, L: KeyExtractor<Req>> KeyExtractor<Req> for Or<K, L> {
     fn extract(&self, request: &Req) -> Result<Option<Key>, KeyError> {
         match self.first.extract(request) {
-            Err(error) if error.is_absence() => self.otherwise.extract(request),
-            found => found,
+            Err(error) if error.allows_default() => self.default.extract(request),
+            key => key,
         }
     }
 }
 
-/// A word is a key that all share who have no other. It reads `~word`.
+/// A string is a default key, which all requests without another key share: `~anonymous` for `"anonymous"`.
 impl<Req> KeyExtractor<Req> for &'static str {
     fn extract(&self, _: &Req) -> Result<Option<Key>, KeyError> {
-        Ok(Some(Key::stand_in(self)))
+        Ok(Some(Key::default_key(self)))
     }
 }

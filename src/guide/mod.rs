@@ -1,14 +1,14 @@
-// The pages are in docs/, where their links lead to files. Of several definitions of a link the first counts, so what comes
-// before a page says where its links lead to from here. What needs a feature that is off keeps the address that its page has.
+// The pages are in docs/, where their links point to files. Markdown uses the first definition of a link, so the definitions
+// before a page override its own. Links to items of a disabled feature keep the URL that the page defines.
 #![doc = include_str!("links.md")]
 #![cfg_attr(feature = "rules", doc = "[rules]: crate::rules")]
 #![doc = ""]
 #![doc = include_str!("../../docs/guide/README.md")]
 
-/// Pages of the guide, and what comes after a page's end.
+/// Modules with a page of the guide each, and text to append to it.
 macro_rules! pages {
     ($($name:ident: $file:literal $($end:expr)?;)*) => {$(
-        // Not for tests: those that fail are then told by their page and line.
+        // Not for doctests, so that failures report the page's own line numbers.
         #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
         #[cfg_attr(all(not(doctest), feature = "rules"), doc = "[rules]: crate::rules")]
         #[cfg_attr(all(not(doctest), feature = "redis"), doc = "[builder]: crate::RedisStoreBuilder")]
@@ -19,12 +19,12 @@ macro_rules! pages {
     )*};
 }
 
-/// The figures of a page. Where they belong it has names of files, which lead nowhere from here, so they are at the end; and
-/// each in a tree of its own, so that its style is for nothing else.
-macro_rules! figures {
+/// The plots of a page. Its image links are file names, which do not resolve in rustdoc, so the plots are appended; each in its
+/// own shadow tree, so that its style applies to nothing else.
+macro_rules! plots {
     ($($name:literal)*) => {
         concat!(
-            "\n## Figures\n\nIn the order in which this page speaks of them.\n\n",
+            "\n## Plots\n\nIn the order of their mention in this page.\n\n",
             "<style>.docblock img { display: none }</style>\n\n",
             $(
                 "<div><template shadowrootmode=\"open\"><style>svg { max-width: 100%; height: auto }</style>\n",
@@ -42,11 +42,11 @@ pages! {
     when_redis_fails: "guide/when_redis_fails.md";
     sentinels_and_clusters: "guide/sentinels_and_clusters.md";
     testing: "guide/testing.md";
-    choosing: "choosing.md" figures!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];
+    choosing: "choosing.md" plots!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];
     reliability: "reliability.md";
 }
 
-// Their examples need an exporter, and what they migrate from: they are run from `tests/`.
+// Their examples need an exporter and tower_governor, so `tests/` runs them.
 #[cfg(not(doctest))]
 pages! {
     migrating: "guide/migrating.md";

@@ -1,21 +1,21 @@
-//! The five constructors, and the one behind them.
+//! The constructors of a layer.
 
 use std::marker::PhantomData;
 
 use super::RateLimitLayer;
 use crate::{
     algorithm::{Algorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     limit::Limit,
     policy::PerKey,
     quota::Quota,
-    respond::HttpAnswers,
+    respond::HttpResponder,
     service::OnFailure,
     store::Store,
 };
 
 impl<A: Algorithm, K, St: Store> RateLimitLayer<A, K, St> {
-    /// A limit by an algorithm that is configured further: anchored, with sub-windows, policing, with another capacity.
+    /// A layer with an algorithm that has further settings: anchored, with sub-windows, policing, with another capacity.
     ///
     /// ```
     /// use tollgate::{ClientIp, FixedWindow, MemoryStore, Quota, RateLimitLayer};
@@ -26,42 +26,42 @@ impl<A: Algorithm, K, St: Store> RateLimitLayer<A, K, St> {
     /// ```
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) returns an error.
     #[track_caller]
     pub fn new(name: &str, algorithm: A, key: K, store: St) -> Self {
-        invalid::expect(Self::try_new(name, algorithm, key, store))
+        config_error::expect(Self::try_new(name, algorithm, key, store))
     }
 
-    /// A limit under a name of 1 to 64 of `a-z 0-9 _ . -`, or an error when the name will not do.
-    pub fn try_new(name: &str, algorithm: A, key: K, store: St) -> Result<Self, Invalid> {
+    /// A layer with one tier, or an error if the name is not 1 to 64 characters of `a-z 0-9 _ . -`.
+    pub fn try_new(name: &str, algorithm: A, key: K, store: St) -> Result<Self, ConfigError> {
         let limit = Limit::try_new(name, algorithm)?;
         Ok(Self {
             first: PhantomData,
             policy: PerKey::new(limit.clone(), key),
             tiers: vec![limit],
             store,
-            respond: HttpAnswers::new(),
+            respond: HttpResponder::new(),
             on_failure: OnFailure::default(),
-            patience: None,
+            wait: None,
         })
     }
 }
 
 macro_rules! constructors {
-    ($($algorithm:ident, $name:ident, $try_name:ident, $build:expr, $says:literal;)*) => {$(
+    ($($algorithm:ident, $name:ident, $try_name:ident, $build:expr, $summary:literal;)*) => {$(
         impl<K, St: Store> RateLimitLayer<$algorithm, K, St> {
-            #[doc = concat!("A limit by [`", stringify!($algorithm), "`]: ", $says)]
+            #[doc = concat!("A layer with a [`", stringify!($algorithm), "`]: ", $summary)]
             ///
             /// # Panics
-            #[doc = concat!("Where [`", stringify!($try_name), "`](Self::", stringify!($try_name), ") returns an error.")]
+            #[doc = concat!("If [`", stringify!($try_name), "`](Self::", stringify!($try_name), ") returns an error.")]
             #[track_caller]
             pub fn $name(name: &str, quota: Quota, key: K, store: St) -> Self {
-                invalid::expect(Self::$try_name(name, quota, key, store))
+                config_error::expect(Self::$try_name(name, quota, key, store))
             }
 
-            #[doc = concat!("The same as [`", stringify!($name), "`](Self::", stringify!($name), "),")]
-            /// or an error when the name or the quota will not do.
-            pub fn $try_name(name: &str, quota: Quota, key: K, store: St) -> Result<Self, Invalid> {
+            #[doc = concat!("Like [`", stringify!($name), "`](Self::", stringify!($name), "),")]
+            /// or an error if the name or the quota is invalid.
+            pub fn $try_name(name: &str, quota: Quota, key: K, store: St) -> Result<Self, ConfigError> {
                 Self::try_new(name, $build(quota)?, key, store)
             }
         }
@@ -70,18 +70,18 @@ macro_rules! constructors {
 
 constructors! {
     TokenBucket, token_bucket, try_token_bucket, TokenBucket::try_new,
-        "bursts of up to one quota are welcome, as long as the average holds.";
+        "admits bursts of up to one quota, and the rate of the quota on average.";
     LeakyBucket, leaky_bucket, try_leaky_bucket, LeakyBucket::try_new,
-        "up to one quota of requests queues, and they leave evenly.";
+        "queues up to one quota of requests, and releases them at a constant rate.";
     FixedWindow, fixed_window, try_fixed_window, infallible(FixedWindow::new),
-        "one quota per minute, hour or day of the calendar.";
+        "admits one quota per calendar minute, hour or day.";
     SlidingLog, sliding_log, try_sliding_log, SlidingLog::try_new,
-        "no window, wherever it begins, ever holds more than one quota.";
+        "admits at most one quota in any window, wherever it begins.";
     SlidingCounter, sliding_counter, try_sliding_counter, infallible(SlidingCounter::new),
-        "close to the log, at the price of a window. In doubt, choose this.";
+        "approximates the log with the memory of a fixed window. If in doubt, choose this one.";
 }
 
-/// A constructor that takes every quota.
-fn infallible<A>(new: impl Fn(Quota) -> A) -> impl Fn(Quota) -> Result<A, Invalid> {
+/// Adapts a constructor that accepts every quota.
+fn infallible<A>(new: impl Fn(Quota) -> A) -> impl Fn(Quota) -> Result<A, ConfigError> {
     move |quota| Ok(new(quota))
 }

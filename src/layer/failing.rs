@@ -1,4 +1,4 @@
-//! What becomes of requests while the store cannot decide.
+//! What happens to requests while the store fails.
 
 use std::marker::PhantomData;
 
@@ -9,23 +9,27 @@ use crate::{
 };
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
-    /// Lets requests pass while the store cannot decide, which is the default: a limiter's outage is not the service's.
+    /// Admits requests unchecked while the store fails.
+    ///
+    /// This is the default: an outage of the limiter should not become an outage of the service.
     pub fn fail_open(mut self) -> Self {
         self.on_failure = OnFailure::Open;
         self
     }
 
-    /// Refuses requests while the store cannot decide: 503 with `Retry-After`.
-    /// [The guide](crate::guide::when_redis_fails) shows all three at work.
+    /// Rejects requests while the store fails: 503 with `Retry-After`.
+    ///
+    /// [The guide](crate::guide::when_redis_fails) shows all three failure modes.
     pub fn fail_closed(mut self) -> Self {
         self.on_failure = OnFailure::Closed;
         self
     }
 
-    /// Decides on this node alone while the store cannot: the same limits, counted in memory from nothing.
+    /// Falls back to a memory store while the store fails: each node then applies the same limits on its own.
     ///
-    /// So `n` nodes let through up to `n` times the limit while the store is gone, and everybody is still told what is left.
-    /// What was counted meanwhile stays in memory. Give the layers of a service one memory store.
+    /// The memory store starts without state, so `n` nodes admit up to `n` times the limit during an outage. Responses still
+    /// contain the remaining quota. Charges made during the outage stay in memory, and are not copied to the store. The layers
+    /// of a service should share one memory store.
     ///
     /// ```no_run
     /// # #[cfg(feature = "redis")]
@@ -49,7 +53,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
             store: Fallback::new(self.store, memory),
             respond: self.respond,
             on_failure: self.on_failure,
-            patience: self.patience,
+            wait: self.wait,
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Layers whose limits are in code.
+//! Layers whose limits are defined in code.
 
 use crate::algorithm::Algorithm;
 
-/// What the first tier of a layer is limited by, where that is said in code and more can be said after it.
+/// The algorithm of the first tier, for layers whose limits are defined in code. Per-tier methods require it.
 #[diagnostic::on_unimplemented(
-    message = "this says something of a limit in code, and `{Self}` has its limits in a file",
-    label = "the limits of this layer are in a file: say it there",
-    note = "a rules file has any number of limits, and their costs, plans and shadows",
-    note = "for what it does not have, put a layer of limits in code around this one"
+    message = "per-tier methods are not available on a layer built from a rules file",
+    label = "configure the limit in the rules file instead",
+    note = "a rules file defines any number of limits, with their costs, plans and shadows",
+    note = "for settings that a rules file does not have, wrap this layer in one whose limits are defined in code"
 )]
 pub trait InCode {}
 

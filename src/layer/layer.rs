@@ -1,4 +1,4 @@
-//! The layer, and what it becomes around a service.
+//! The layer, and its `Layer` implementation.
 
 use std::{fmt, marker::PhantomData, sync::atomic::AtomicBool};
 
@@ -7,17 +7,16 @@ use tower_layer::Layer;
 use crate::{
     limit::Limit,
     policy::PerKey,
-    respond::HttpAnswers,
-    service::{Gate, OnFailure, RateLimit},
-    waiting::Patience,
+    respond::HttpResponder,
+    service::{Enforcer, OnFailure, RateLimit},
+    wait_queue::WaitConfig,
 };
 
 /// Limits the rate of requests to the service it wraps.
 ///
-/// One of five constructors chooses the algorithm; [`new`](Self::new) takes one that is configured further. Each takes a
-/// name, under which the store counts, how much is allowed, [whom a request is counted for](crate::extract), and a store.
-/// On one store, layers of the same name, algorithm and window share one limit; so do clones and the routes that one layer
-/// is put on.
+/// Five constructors select the algorithm; [`new`](Self::new) takes one with further settings. Each constructor takes the name
+/// of the limit, the quota, a [key extractor](crate::extract) and a store. Layers on the same store whose limits have the same
+/// name, algorithm and window share their state; so do the clones of a layer, and all routes that it wraps.
 ///
 /// ```
 /// use axum::{Router, routing::get};
@@ -36,48 +35,51 @@ use crate::{
 /// ```
 ///
 /// # Tiers
-/// Layers compose as all layers do, each with its own round trip: what an outer one has charged stays charged when an
-/// inner one refuses. The [tiers](Self::tier) of one layer are charged together, all or none, in one round trip.
+/// Layers compose like all tower layers, each with its own round trip to the store: a charge of an outer layer stays if an
+/// inner layer denies the request. The [tiers](Self::tier) of one layer are charged together, all or none, in one round trip.
 ///
-/// What follows a tier is about that tier: its [`quota`](Self::quota) and its [`cost`](Self::cost), by request; what is
-/// corrected by the response ([`refund_if`](Self::refund_if), [`settle`](Self::settle), `settle_body`); whether it is
-/// [`unlisted`](Self::unlisted) or a [`shadow`](Self::shadow). Whom the layer [exempts](Self::exempt) and whom it
-/// [denies](Self::deny), and how long requests [wait](Self::wait), is about all of it.
+/// Per-tier methods apply to the tier before them: [`quota`](Self::quota) and [`cost`](Self::cost) set its quota and cost per
+/// request; [`refund_if`](Self::refund_if), [`settle`](Self::settle) and `settle_body` correct its charge by the response;
+/// [`hidden`](Self::hidden) and [`shadow`](Self::shadow) hide it from clients, or stop it from denying. The other methods, such
+/// as [`exempt`](Self::exempt), [`block`](Self::block) and [`wait`](Self::wait), apply to the whole layer.
 ///
-/// # Answers
-/// HTTP requests are answered as [`HttpAnswers`] says, and [`respond_with`](Self::respond_with) changes that. Put CORS layers
-/// outside of this one, or browsers cannot read refusals, and preflights are counted.
+/// # Responses
+/// [`HttpResponder`] answers rejected HTTP requests, and adds rate-limit headers to the responses of the others;
+/// [`respond_with`](Self::respond_with) replaces it. Put CORS layers outside of this one: otherwise browsers cannot read
+/// rejections, and preflights are counted.
 ///
 /// # When the store fails
-/// Requests pass unchecked ([`fail_open`](Self::fail_open)), unless the layer is told to refuse them
-/// ([`fail_closed`](Self::fail_closed)), or to go on with the same limits on this node alone ([`fallback`](Self::fallback)).
+/// By default, requests pass unchecked ([`fail_open`](Self::fail_open)). A layer can also reject them
+/// ([`fail_closed`](Self::fail_closed)), or apply the same limits on this node alone ([`fallback`](Self::fallback)).
 ///
 /// # Types
-/// `A` and `K` are the algorithm and the key of the first tier, `St` is the store, `R` answers, and `P` is the policy: all that
-/// the layer has been told of what requests are charged.
-#[must_use = "a layer does nothing until it is put around a service"]
-pub struct RateLimitLayer<A, K, St, R = HttpAnswers, P = PerKey<K>> {
+/// `A` and `K` are the algorithm and the key extractor of the first tier, `St` is the store, `R` the responder, and `P` the
+/// [policy](crate::policy), which determines what requests are charged.
+#[must_use = "a layer does nothing unless it wraps a service"]
+pub struct RateLimitLayer<A, K, St, R = HttpResponder, P = PerKey<K>> {
     pub(super) first: PhantomData<fn() -> (A, K)>,
     pub(super) policy: P,
-    /// Every tier's limit as it was built. What is said next is about the last one.
+    /// The limit of every tier, with its static quota. Per-tier methods apply to the last one.
     pub(super) tiers: Vec<Limit>,
     pub(super) store: St,
     pub(super) respond: R,
     pub(super) on_failure: OnFailure,
-    pub(super) patience: Option<Patience>,
+    pub(super) wait: Option<WaitConfig>,
 }
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
-    /// Answers in another way: [`HttpAnswers`] with settings, [`GrpcAnswers`](crate::GrpcAnswers) for tonic's own server,
-    /// [`AsError`](crate::AsError) for services that have no response to make, or a closure that makes a response of a
-    /// [`Rejection`](crate::Rejection), and then nothing is said to admitted requests.
+    /// Replaces the responder.
+    ///
+    /// Use [`HttpResponder`] with other settings, [`GrpcResponder`](crate::GrpcResponder) for tonic's own server,
+    /// [`AsError`](crate::AsError) for services that report rejections as errors, or a closure that returns a response for a
+    /// [`Rejection`](crate::Rejection). With a closure, the responses of admitted requests stay unchanged.
     ///
     /// ```
     /// use axum::response::IntoResponse;
-    /// use tollgate::{Global, HttpAnswers, MemoryStore, Quota, RateLimitLayer, Rejection};
+    /// use tollgate::{Global, HttpResponder, MemoryStore, Quota, RateLimitLayer, Rejection};
     ///
     /// let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, MemoryStore::new());
-    /// let problems = layer.clone().respond_with(HttpAnswers::new().problem_details());
+    /// let problems = layer.clone().respond_with(HttpResponder::new().problem_details());
     /// let terse = layer.respond_with(|why: Rejection| (why.status(), why.to_string()).into_response());
     /// # let router: axum::Router = axum::Router::new();
     /// # let _ = router.layer(problems).layer(terse);
@@ -87,14 +89,14 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     }
 
     pub(super) fn last(&self) -> &Limit {
-        self.tiers.last().expect("a layer has a tier from the start")
+        self.tiers.last().expect("a layer in code has at least one tier")
     }
 
     pub(super) fn then<Q>(self, step: Q) -> RateLimitLayer<A, K, St, R, (P, Q)> {
         self.map(|respond| respond, |policy| (policy, step))
     }
 
-    /// The same layer, with what its type may change in.
+    /// Replaces the responder and the policy, by values of other types.
     pub(super) fn map<T, Q>(
         self,
         respond: impl FnOnce(R) -> T,
@@ -107,7 +109,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
             store: self.store,
             respond: respond(self.respond),
             on_failure: self.on_failure,
-            patience: self.patience,
+            wait: self.wait,
         }
     }
 }
@@ -122,15 +124,15 @@ where
 
     fn layer(&self, inner: S) -> Self::Service {
         let layer = self.clone();
-        let gate = Gate {
+        let enforcer = Enforcer {
             policy: layer.policy,
             store: layer.store,
             respond: layer.respond,
             on_failure: layer.on_failure,
-            patience: layer.patience,
+            wait: layer.wait,
             misconfigured: AtomicBool::new(false),
         };
-        RateLimit::new(inner, gate)
+        RateLimit::new(inner, enforcer)
     }
 }
 
@@ -143,7 +145,7 @@ impl<A, K, St: Clone, R: Clone, P: Clone> Clone for RateLimitLayer<A, K, St, R, 
             store: self.store.clone(),
             respond: self.respond.clone(),
             on_failure: self.on_failure,
-            patience: self.patience.clone(),
+            wait: self.wait.clone(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The layer: what a user writes.
+//! The `RateLimitLayer` and its builder methods.
 
 mod constructors;
 mod failing;

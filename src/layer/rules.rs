@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use super::RateLimitLayer;
-use crate::{respond::HttpAnswers, rules::RuleSet, service::OnFailure, store::Store};
+use crate::{respond::HttpResponder, rules::RuleSet, service::OnFailure, store::Store};
 
-impl<St: Store> RateLimitLayer<RuleSet, RuleSet, St, HttpAnswers, RuleSet> {
-    /// The limits of a [rules file](crate::rules), charged together, all or none.
+impl<St: Store> RateLimitLayer<RuleSet, RuleSet, St, HttpResponder, RuleSet> {
+    /// A layer with the limits of a [rules file](crate::rules), charged together, all or none.
     ///
-    /// Whatever is about single tiers is said in the file: [`tier`](Self::tier), [`cost`](Self::cost) and the others are for
-    /// limits in code. Put another layer around this one for those.
+    /// The file contains all per-tier settings: [`tier`](Self::tier), [`cost`](Self::cost) and the other per-tier methods are
+    /// not available. For limits in code, wrap this layer in another one.
     ///
     /// ```no_run
     /// use axum::{Router, routing::get};
@@ -28,9 +28,9 @@ impl<St: Store> RateLimitLayer<RuleSet, RuleSet, St, HttpAnswers, RuleSet> {
             policy: rules,
             tiers: Vec::new(),
             store,
-            respond: HttpAnswers::new(),
+            respond: HttpResponder::new(),
             on_failure: OnFailure::default(),
-            patience: None,
+            wait: None,
         }
     }
 }

@@ -1,70 +1,70 @@
-//! Tiers, and what is said of them.
+//! Tiers and their settings.
 
 use super::{RateLimitLayer, in_code::InCode};
 use crate::{
     algorithm::Algorithm,
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     limit::Limit,
-    policy::{CostBy, PerKey, QuotaBy, Shadow, Unlisted},
+    policy::{CostBy, Hidden, PerKey, QuotaBy, Shadow},
     quota::Quota,
 };
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
-    /// Another tier, charged together with the others, all or none. [The guide](crate::guide::tiers) has more of them.
+    /// Adds a tier. All tiers are charged together, all or none. [The guide](crate::guide::tiers) has more examples.
     ///
     /// ```
     /// use tollgate::{ClientIp, Global, MemoryStore, Quota, RateLimitLayer, TokenBucket};
     ///
     /// let layer = RateLimitLayer::sliding_counter("all", Quota::per_second(1000), Global, MemoryStore::new())
-    ///     .unlisted()
+    ///     .hidden()
     ///     .tier("client", TokenBucket::new(Quota::per_second(10)).capacity(50), ClientIp::peer());
     /// let twice = layer.try_tier("client", TokenBucket::new(Quota::per_day(1)), Global).unwrap_err();
     /// assert_eq!(twice.to_string(), r#"name = "client": it must differ from the names of the other tiers"#);
     /// ```
     ///
     /// # Panics
-    /// Where [`try_tier`](Self::try_tier) returns an error.
+    /// If [`try_tier`](Self::try_tier) returns an error.
     #[track_caller]
     pub fn tier<L>(self, name: &str, algorithm: impl Algorithm, key: L) -> RateLimitLayer<A, K, St, R, (P, PerKey<L>)>
     where
         A: InCode,
     {
-        invalid::expect(self.try_tier(name, algorithm, key))
+        config_error::expect(self.try_tier(name, algorithm, key))
     }
 
-    /// Another tier, unless its name will not do or is another tier's.
-    #[expect(clippy::type_complexity, reason = "an alias would hide what becomes of the layer")]
+    /// Adds a tier, or returns an error if its name is invalid or another tier has it.
+    #[expect(clippy::type_complexity, reason = "an alias would hide the type of the new layer")]
     pub fn try_tier<L>(
         mut self,
         name: &str,
         algorithm: impl Algorithm,
         key: L,
-    ) -> Result<RateLimitLayer<A, K, St, R, (P, PerKey<L>)>, Invalid>
+    ) -> Result<RateLimitLayer<A, K, St, R, (P, PerKey<L>)>, ConfigError>
     where
         A: InCode,
     {
-        let limit = Limit::another(&self.tiers, name, algorithm)?;
+        let limit = Limit::try_new_distinct(&self.tiers, name, algorithm)?;
         self.tiers.push(limit.clone());
         Ok(self.then(PerKey::new(limit, key)))
     }
 
-    /// A quota by request, for the tier before it; `None` leaves that tier's own.
+    /// Sets the quota of the preceding tier per request; `None` keeps the tier's own.
     ///
-    /// What was used stays used when a client changes to another plan: only how much is allowed depends on it. A quota of
-    /// another window is counted apart. One that cannot work with the tier's algorithm is logged as an error, and the
-    /// tier keeps its own.
+    /// Used quota stays used when a client changes to another plan: only the allowed amount depends on the plan. A quota with
+    /// another window is counted separately. If a quota is invalid for the tier's algorithm, the layer logs an error, once, and
+    /// the tier keeps its own quota.
     ///
     /// ```
     /// use axum::extract::Request;
     /// use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer};
     ///
-    /// // Reading is cheap here, writing is not.
+    /// // Safe methods have a higher quota.
     /// let layer = RateLimitLayer::token_bucket("client", Quota::per_minute(10), ClientIp::peer(), MemoryStore::new())
     ///     .quota(|request: &Request| request.method().is_safe().then_some(Quota::per_minute(1000)));
     /// # let _ = layer;
     /// ```
     ///
-    /// The closure is not asynchronous. Where a plan has to be looked up, an outer layer does that once and leaves it in
+    /// The closure is not asynchronous. If the plan has to be looked up, let an outer layer do it once and insert the plan into
     /// the request's extensions, for this closure and for handlers:
     ///
     /// ```
@@ -77,7 +77,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// }
     ///
     /// async fn find_plan(mut request: Request, next: Next) -> Response {
-    ///     let plan = Plan { requests_per_minute: 1000 }; // a query that is awaited
+    ///     let plan = Plan { requests_per_minute: 1000 }; // the result of an awaited query
     ///     request.extensions_mut().insert(plan);
     ///     next.run(request).await
     /// }
@@ -88,7 +88,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///         let plan = request.extensions().get::<Plan>()?;
     ///         Quota::try_per_minute(plan.requests_per_minute).ok()
     ///     });
-    /// // Of axum's layers, the one that is added last comes first.
+    /// // In axum, the layer that is added last runs first.
     /// let app: Router = Router::new().route("/", get(async || "hello")).layer(limit).layer(middleware::from_fn(find_plan));
     /// # let _ = app;
     /// ```
@@ -102,28 +102,28 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
         self.then(QuotaBy::new(limit, quota))
     }
 
-    /// Does not tell clients of the tier before it: a global tier tells outsiders how busy the service is.
-    pub fn unlisted(self) -> RateLimitLayer<A, K, St, R, (P, Unlisted)>
+    /// Hides the preceding tier from clients: a global tier would reveal how busy the service is.
+    pub fn hidden(self) -> RateLimitLayer<A, K, St, R, (P, Hidden)>
     where
         A: InCode,
     {
-        let step = Unlisted::new(self.last().name());
+        let step = Hidden::new(self.last().name());
         self.then(step)
     }
 
-    /// Watches the tier before it without acting on it: it is evaluated and reported, and neither refuses nor delays. So a limit
-    /// can be tried out on live traffic.
+    /// Makes the preceding tier a shadow: it is evaluated and reported, but neither denies nor delays. Use it to try out a
+    /// limit on live traffic.
     ///
-    /// A request that a shadow would have refused is logged (`tracing`, at debug level), and the
-    /// [`Decision`](crate::Decision) that handlers are given has its verdict; clients are not told of it. It is charged only when
-    /// it admits and the whole request does. A request that lacks the key of a shadow passes, too.
+    /// A request that a shadow would have denied is logged (`tracing`, at debug level), and the [`Decision`](crate::Decision)
+    /// that handlers receive contains the shadow's verdict; responses do not. A shadow is charged only if it admits the request
+    /// and the request as a whole is admitted. A request without the key of a shadow passes, too.
     ///
     /// ```
     /// use tollgate::{ClientIp, Header, MemoryStore, Quota, RateLimitLayer, TokenBucket};
     ///
     /// let layer = RateLimitLayer::token_bucket("client", Quota::per_minute(100), ClientIp::peer(), MemoryStore::new())
     ///     .tier("tenant", TokenBucket::new(Quota::per_minute(1000)), Header::new("x-tenant"))
-    ///     .shadow(); // until we know whom it would hit
+    ///     .shadow(); // until we know which tenants it would deny
     /// # let _: axum::Router = axum::Router::new().layer(layer);
     /// ```
     pub fn shadow(self) -> RateLimitLayer<A, K, St, R, (P, Shadow)>
@@ -134,12 +134,13 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
         self.then(step)
     }
 
-    /// What a request costs the tier before it, where that is not 1: a closure, or a
+    /// Sets the cost of a request for the preceding tier, 1 by default: by a closure, or a
     /// [`CostExtractor`](crate::CostExtractor).
     ///
-    /// What costs 0 is charged nothing. What costs more than the tier ever holds is refused for good: 429 without
-    /// `Retry-After`. Where the cost is in the body, as the size of a batch is, an outer layer reads it and leaves it in the
-    /// request's extensions, as with a [quota](Self::quota) that is looked up; or it is [settled](Self::settle) afterwards.
+    /// A cost of 0 charges nothing. A cost above the capacity of the tier can never be admitted: the request is denied with
+    /// 429, without `Retry-After`. If the cost depends on the body, like the size of a batch, let an outer layer read it and
+    /// insert the cost into the request's extensions, like a [quota](Self::quota) that is looked up; or [settle](Self::settle)
+    /// the charge afterwards.
     ///
     /// ```
     /// use axum::extract::Request;

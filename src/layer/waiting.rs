@@ -1,32 +1,33 @@
-//! Requests that wait in place of being refused.
+//! Requests that wait instead of being denied.
 
 use std::{sync::Arc, time::Duration};
 
 use super::RateLimitLayer;
-use crate::waiting::{Patience, WAITERS, WaitingRoom};
+use crate::wait_queue::{DEFAULT_MAX_WAITERS, WaitConfig, WaitQueues};
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
-    /// Holds requests that would be refused, for up to `max` in all, until they are admitted: what callers of other
-    /// people's APIs want.
+    /// Makes requests that would be denied wait until they are admitted, for up to `max_wait` in total: for clients of other
+    /// services' APIs.
     ///
-    /// A request is held for as long as the store tells it to, and then the store is asked again. Requests that wait for one
-    /// key stand in line: they pass in the order of their coming, and only the first of them asks. Whoever comes new gets in
-    /// behind them. A request is refused, as ever, when it would have to wait for longer than `max`, when `max` has gone by,
-    /// or when [the line is too long](Self::waiters). While it waits it sits on no ready service, and when its client leaves, so
-    /// does it. Each process has its own lines, and so has each layer; between them, whoever asks first is first. What is given
-    /// back meanwhile is found when the store is asked next.
+    /// A request waits for the `retry_after` of its denial, and then asks the store again. Requests for one key wait in a
+    /// queue: they are admitted in the order of arrival, only the head of the queue asks the store, and new requests join at
+    /// the end. A request is denied if it would have to wait for longer than `max_wait`, if `max_wait` has elapsed, or if [its
+    /// queue is full](Self::max_waiters). A waiting request reserves no capacity of the inner service, and is removed from the
+    /// queue when its client disconnects. Each layer of each process has its own queues, without an order between them. Refunds
+    /// take effect when the head asks the store the next time.
     ///
-    /// A line is bounded, but there may be one for every key: on a server that counts by address, say a short `max`, or limit
-    /// how many requests it takes at once.
+    /// A queue is bounded, but there may be one for every key: on a server that counts by address, choose a short `max_wait`,
+    /// or limit the number of concurrent requests.
     ///
-    /// A [leaky bucket](crate::LeakyBucket) that queues holds what it admits for its own reasons, which comes on top.
+    /// A queueing [leaky bucket](crate::LeakyBucket) delays requests that it has admitted; `max_wait` does not include that
+    /// delay.
     ///
     /// ```
     /// use std::time::Duration;
     /// use tollgate::{AsError, Global, MemoryStore, Quota, RateLimitLayer};
     /// use tower::{BoxError, ServiceBuilder, service_fn};
     ///
-    /// // Their API allows ten requests a second, and we would rather wait than be refused.
+    /// // The API allows ten requests per second: wait instead of being denied.
     /// let limit = RateLimitLayer::sliding_log("their-api", Quota::per_second(10), Global, MemoryStore::new())
     ///     .wait(Duration::from_secs(30))
     ///     .respond_with(AsError);
@@ -35,21 +36,21 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///     .service(service_fn(async |path: &str| Ok::<_, BoxError>(path.len())));
     /// # let _ = client;
     /// ```
-    pub fn wait(mut self, max: Duration) -> Self {
-        let room = match self.patience {
-            Some(Patience { room, .. }) => room,
-            None => Arc::new(WaitingRoom::new(WAITERS)),
+    pub fn wait(mut self, max_wait: Duration) -> Self {
+        let queues = match self.wait {
+            Some(WaitConfig { queues, .. }) => queues,
+            None => Arc::new(WaitQueues::new(DEFAULT_MAX_WAITERS)),
         };
-        self.patience = Some(Patience { max, room });
+        self.wait = Some(WaitConfig { max_wait, queues });
         self
     }
 
-    /// How many requests [wait](Self::wait) for one key at most: 100 unless told otherwise, and at least 1.
-    pub fn waiters(mut self, waiters: usize) -> Self {
-        let room = Arc::new(WaitingRoom::new(waiters));
-        // Nothing is ever worth waiting for in no time.
-        let max = self.patience.map_or(Duration::ZERO, |patience| patience.max);
-        self.patience = Some(Patience { max, room });
+    /// The maximal number of requests that [wait](Self::wait) for one key: 100 by default, at least 1.
+    pub fn max_waiters(mut self, max_waiters: usize) -> Self {
+        let queues = Arc::new(WaitQueues::new(max_waiters));
+        // A zero timeout disables waiting.
+        let max_wait = self.wait.map_or(Duration::ZERO, |wait| wait.max_wait);
+        self.wait = Some(WaitConfig { max_wait, queues });
         self
     }
 }

@@ -1,4 +1,4 @@
-//! What the steps of a policy have come to.
+//! The charges of a request, as the steps of a policy collect them.
 
 use crate::{
     charge::{Charge, Charges},
@@ -6,57 +6,57 @@ use crate::{
     limit::Limit,
 };
 
-/// A request's charges, while the steps of a policy still add to them and change them.
+/// A request's charges, while the steps of a policy add and change them.
 ///
-/// A tier that does not know whom to count is noted, too, and not at once an error: a later step may say that it does not
-/// matter.
+/// A tier whose key is missing is recorded instead of failing at once: a later step may make it a shadow, or exempt the
+/// request.
 #[derive(Debug, Default)]
 pub struct Bill {
     charges: Charges,
     standing: Standing,
-    /// Why nobody knows how the request stands.
+    /// Why it is unknown whether the request is exempt or blocked.
     unscreened: Option<KeyError>,
-    /// The tiers that do not know whom to count, and why. It is nearly always empty.
+    /// The tiers whose key is missing, and why. Nearly always empty.
     unknown: Vec<(Limit, KeyError)>,
 }
 
-/// How a request stands, the strongest word last.
+/// Whether a request is counted, in ascending precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// It is counted, as most are.
+    /// The request is counted.
     #[default]
     Counted,
-    /// It is not counted, and passes.
+    /// The request passes without being counted.
     Exempt,
-    /// It is not counted, and does not pass.
-    Denied,
+    /// The request is rejected without being counted.
+    Blocked,
 }
 
-/// Why a bill is not made out.
+/// Why a request is rejected before it is charged.
 #[derive(Debug)]
 pub(crate) enum Unbilled {
-    Denied,
+    Blocked,
     Key(KeyError),
 }
 
 impl Bill {
-    /// Adds a charge. The names of a policy's limits differ.
+    /// Adds a charge. The limits of a policy have distinct names.
     pub(crate) fn charge(&mut self, charge: Charge) {
         let pushed = self.charges.push(charge);
         debug_assert!(pushed.is_ok(), "limits of different names never share a key");
     }
 
-    /// Notes that nobody knows whom to charge under this limit.
+    /// Records that the key to charge under this limit is missing.
     pub(crate) fn cannot_charge(&mut self, limit: &Limit, error: KeyError) {
         self.unknown.push((limit.clone(), error));
     }
 
-    /// The charge under the limit of this name, if that applies to the request.
+    /// The charge under the limit of this name, if it applies to the request.
     pub(super) fn tier(&mut self, name: &str) -> Option<&mut Charge> {
         self.charges.named_mut(name)
     }
 
-    /// The limit of this name is only watched: it refuses nobody, nor does it matter if it cannot count somebody.
+    /// Makes the limit of this name a shadow: it denies no request, and its key may be missing.
     pub(crate) fn shadow(&mut self, name: &str) {
         if let Some(charge) = self.tier(name) {
             charge.shadow = true;
@@ -64,14 +64,14 @@ impl Bill {
         self.unknown.retain(|(limit, _)| limit.name() != name);
     }
 
-    /// The charge under the limit of this name may be corrected once there is a response.
+    /// Marks the charge under the limit of this name as provisional: the response may correct it.
     pub(super) fn expect_correction(&mut self, name: &str) {
         if let Some(charge) = self.tier(name) {
             charge.provisional = true;
         }
     }
 
-    /// How the request stands, if nobody has used a stronger word.
+    /// Sets whether the request is counted, unless an earlier step has set a value of higher precedence.
     pub(crate) fn stands(&mut self, standing: Result<Standing, KeyError>) {
         match standing {
             Ok(standing) => self.standing = self.standing.max(standing),
@@ -79,11 +79,11 @@ impl Bill {
         }
     }
 
-    /// What is to be charged in the end.
+    /// The charges to acquire, or why the request is rejected.
     pub(crate) fn due(self) -> Result<Charges, Unbilled> {
         let unknown = || self.unknown.into_iter().next();
         match (self.standing, self.unscreened) {
-            (Standing::Denied, _) => Err(Unbilled::Denied),
+            (Standing::Blocked, _) => Err(Unbilled::Blocked),
             (_, Some(error)) => Err(Unbilled::Key(error)),
             (Standing::Exempt, None) => Ok(Charges::new()),
             (Standing::Counted, None) => match unknown() {

@@ -1,17 +1,17 @@
-//! What the steps of a policy correct once there is a response.
+//! Corrections of charges by the response.
 #![cfg_attr(
     not(feature = "axum"),
-    allow(dead_code, reason = "only bodies are settled later, and only axum's")
+    allow(dead_code, reason = "only `settle_body` settles later, and it requires axum")
 )]
 
 use std::fmt;
 
 use crate::receipt::Receipt;
 
-/// Settles a receipt, and nobody waits for it.
+/// Settles a receipt in the background.
 pub(crate) type SettleLater = Box<dyn FnOnce(Receipt) + Send>;
 
-/// The charges of a request that is being answered, which steps may still correct.
+/// The charges of a request that has a response, for steps to correct.
 pub struct Correction<'a> {
     receipt: Receipt,
     later: &'a dyn Fn() -> SettleLater,
@@ -22,30 +22,30 @@ impl<'a> Correction<'a> {
         Self { receipt, later }
     }
 
-    /// Whether something was charged to the tier of this name.
+    /// Whether the tier of this name was charged.
     pub(super) fn is_about(&self, tier: &str) -> bool {
         self.receipt.costs().any(|(limit, _)| limit.name() == tier)
     }
 
-    /// Corrects the charge of this tier when all steps have spoken.
+    /// Corrects the charge of this tier, unless a later step corrects it to another cost.
     pub(super) fn settle(&mut self, tier: &str, cost: u64) {
         self.receipt.settle_for(tier, cost);
     }
 
-    /// Leaves the charge of this tier to somebody who will know the cost later, if nobody has known it now.
+    /// Takes out the charge of this tier, to settle it when its cost is known, unless a step has corrected it.
     pub(super) fn later(&mut self, tier: &str) -> Option<Settling> {
         let receipt = self.receipt.take_unsettled(tier)?;
         let settle = (self.later)();
         Some(Settling { receipt, settle })
     }
 
-    /// What is to be corrected now, if anything is.
+    /// The receipt to settle now, if a step has corrected a charge.
     pub(crate) fn due(self) -> Option<Receipt> {
         self.receipt.corrected()
     }
 }
 
-/// A charge that is settled when its cost is known. Dropped, it stays as it is.
+/// A charge that is settled when its cost is known. If this is dropped, the charge stays as it is.
 pub(super) struct Settling {
     receipt: Receipt,
     settle: SettleLater,

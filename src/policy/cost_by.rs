@@ -1,11 +1,11 @@
-//! A cost by request: bytes, batches, the complexity of a query.
+//! Costs per request: bytes, batch sizes, query complexity.
 
 use std::fmt;
 
-use super::{Bill, Policy, sealed::Sealed};
+use super::{Bill, Policy, policy::Sealed};
 use crate::{extract::CostExtractor, quota};
 
-/// Charges a tier what a request costs.
+/// Sets the cost of a tier's charge per request.
 #[derive(Clone)]
 pub struct CostBy<C> {
     tier: Box<str>,
@@ -13,7 +13,7 @@ pub struct CostBy<C> {
 }
 
 impl<C> CostBy<C> {
-    /// The cost that `cost` says, for the tier of this name.
+    /// For the tier of this name.
     pub(crate) fn new(tier: &str, cost: C) -> Self {
         let tier = tier.into();
         Self { tier, cost }

@@ -1,11 +1,11 @@
-//! What a request turns out to have cost, by its response.
+//! Corrections of a tier's charge by the response.
 
 use std::fmt;
 
-use super::{Bill, Correction, Policy, sealed::Sealed};
+use super::{Bill, Correction, Policy, policy::Sealed};
 use crate::extract::IntoCost;
 
-/// Gives a tier's charge back if the response says so.
+/// Refunds a tier's charge if a closure returns true for the response.
 #[derive(Clone)]
 pub struct RefundIf<F> {
     tier: Box<str>,
@@ -34,7 +34,7 @@ impl<Req, Res, F: Fn(&Res) -> bool> Policy<Req, Res> for RefundIf<F> {
     }
 }
 
-/// Corrects a tier's charge to the cost that the response tells.
+/// Corrects a tier's charge to the cost that a closure returns for the response.
 #[derive(Clone)]
 pub struct Settle<F> {
     tier: Box<str>,

@@ -1,6 +1,6 @@
-//! A tier: a limit, counted by a key.
+//! A tier: a limit and a key extractor.
 
-use super::{Bill, Policy, sealed::Sealed};
+use super::{Bill, Policy, policy::Sealed};
 use crate::{charge::Charge, extract::KeyExtractor, limit::Limit};
 
 /// Adds a charge of 1 under a limit, to the key of the request.
@@ -11,7 +11,7 @@ pub struct PerKey<K> {
 }
 
 impl<K> PerKey<K> {
-    /// A tier of this limit, counted by this key. The names of a layer's limits differ.
+    /// A tier of this limit and key extractor. The limits of a layer have distinct names.
     pub(crate) fn new(limit: Limit, key: K) -> Self {
         Self { limit, key }
     }

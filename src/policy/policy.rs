@@ -1,24 +1,28 @@
-//! One step, or one step after another.
+//! The trait of all steps, and chains of steps.
 
-use super::{bill::Bill, correction::Correction, sealed::Sealed};
+use super::{bill::Bill, correction::Correction};
 
-/// Says what a request is charged, and what of that is corrected when it is answered. It is sealed: what a step may do may
-/// still grow.
+/// Restricts implementations of [`Policy`] to this crate.
+pub trait Sealed {}
+
+/// Determines what a request is charged, and how its response corrects the charges.
+///
+/// The trait is sealed, since it may get more methods.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what a `{Req}` is charged that is answered with a `{Res}`",
-    note = "each key of the layer must be a `KeyExtractor<{Req}>`, each closure about requests must take a `&{Req}`, and each \
-            closure about responses a `&{Res}`"
+    message = "`{Self}` is not a policy for requests of type `{Req}` and responses of type `{Res}`",
+    note = "each key of the layer must implement `KeyExtractor<{Req}>`, each closure for requests must take a `&{Req}`, and \
+            each closure for responses a `&{Res}`"
 )]
 pub trait Policy<Req, Res>: Sealed {
-    /// Adds to a request's bill, or changes what is on it.
+    /// Adds charges to a request's bill, or changes those of earlier steps.
     fn bill(&self, request: &Req, bill: &mut Bill);
 
-    /// Corrects what was charged, by the response.
+    /// Corrects charges by the response.
     fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
         let _ = (response, correction);
     }
 
-    /// Sees to it that what no step has corrected is corrected later, when the response has been sent.
+    /// Defers the correction of charges that no step has corrected until the response has been sent.
     fn correct_later(&self, response: &mut Res, correction: &mut Correction<'_>) {
         let _ = (response, correction);
     }
@@ -26,7 +30,7 @@ pub trait Policy<Req, Res>: Sealed {
 
 impl<P, Q> Sealed for (P, Q) {}
 
-/// One step after another.
+/// A chain: a policy and the step that follows it.
 impl<Req, Res, P: Policy<Req, Res>, Q: Policy<Req, Res>> Policy<Req, Res> for (P, Q) {
     fn bill(&self, request: &Req, bill: &mut Bill) {
         self.0.bill(request, bill);

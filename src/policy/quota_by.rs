@@ -1,4 +1,4 @@
-//! A quota by request: plans, tenants, times of day.
+//! Quotas per request: by plan, tenant or time of day.
 
 use std::{
     collections::HashMap,
@@ -9,24 +9,24 @@ use std::{
     },
 };
 
-use super::{Bill, Policy, sealed::Sealed};
-use crate::{invalid::Invalid, limit::Limit, quota::Quota};
+use super::{Bill, Policy, policy::Sealed};
+use crate::{config_error::ConfigError, limit::Limit, quota::Quota};
 
-/// How many quotas are kept ready. Plans are a handful; what computes a quota per user must not fill the memory.
-const KEPT: usize = 256;
+/// The maximal number of cached quotas. Plans are a handful; a closure that computes a quota per user must not fill the memory.
+const MAX_CACHED_QUOTAS: usize = 256;
 
-/// Gives a tier another quota, by request. `None` leaves it the one it has.
+/// Sets a tier's quota per request. `None` keeps the tier's own.
 pub struct QuotaBy<F> {
     limit: Limit,
     quota: F,
-    /// The limit under each quota that has come up. Clones share it.
+    /// The limit with each quota seen so far. Clones share it.
     versions: Arc<RwLock<HashMap<Quota, Limit>>>,
-    /// Whether it has been said that a quota is wrong.
+    /// Whether an invalid quota has been logged.
     wrong: Arc<AtomicBool>,
 }
 
 impl<F> QuotaBy<F> {
-    /// The quota that `quota` says, for the tier of this limit.
+    /// For the tier of this limit.
     pub(crate) fn new(limit: Limit, quota: F) -> Self {
         Self {
             limit,
@@ -36,14 +36,14 @@ impl<F> QuotaBy<F> {
         }
     }
 
-    fn version(&self, quota: Quota) -> Result<Limit, Invalid> {
+    fn version(&self, quota: Quota) -> Result<Limit, ConfigError> {
         let versions = self.versions.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(limit) = versions.get(&quota) {
             return Ok(limit.clone());
         }
-        let full = versions.len() >= KEPT;
+        let full = versions.len() >= MAX_CACHED_QUOTAS;
         drop(versions);
-        let limit = self.limit.version(self.limit.rule().try_quota(quota)?);
+        let limit = self.limit.with_algorithm(self.limit.algorithm().try_quota(quota)?);
         if !full {
             let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
             versions.insert(quota, limit.clone());
@@ -71,7 +71,7 @@ where
             Err(error) => {
                 let limit = self.limit.name();
                 if !self.wrong.swap(true, Ordering::Relaxed) {
-                    tracing::error!(limit, %quota, %error, "a quota by request cannot work: the tier keeps its own");
+                    tracing::error!(target: "tollgate::decision", limit, %quota, %error, "invalid per-request quota: the tier keeps its own");
                 }
             }
         }

@@ -1,11 +1,11 @@
-//! Requests that are not counted: those that pass in any case, and those that never do.
+//! Requests that are exempt or blocked.
 
 use std::fmt;
 
-use super::{Bill, Policy, bill::Standing, sealed::Sealed};
+use super::{Bill, Policy, bill::Standing, policy::Sealed};
 use crate::extract::{KeyError, Matcher};
 
-/// Exempts the requests that are meant, or denies them.
+/// Exempts or blocks matching requests.
 #[derive(Clone)]
 pub struct Screen<M> {
     meant: M,
@@ -13,15 +13,15 @@ pub struct Screen<M> {
 }
 
 impl<M> Screen<M> {
-    /// These pass, and are not counted.
+    /// Lets matching requests pass without being counted.
     pub(crate) fn exempt(meant: M) -> Self {
         let standing = Standing::Exempt;
         Self { meant, standing }
     }
 
-    /// These do not pass.
-    pub(crate) fn deny(meant: M) -> Self {
-        let standing = Standing::Denied;
+    /// Rejects matching requests.
+    pub(crate) fn block(meant: M) -> Self {
+        let standing = Standing::Blocked;
         Self { meant, standing }
     }
 }
@@ -33,7 +33,8 @@ impl<Req, Res, M: Matcher<Req>> Policy<Req, Res> for Screen<M> {
         let standing = match (self.meant.matches(request), self.standing) {
             (Ok(true), standing) => Ok(standing),
             (Ok(false), _) => Ok(Standing::Counted),
-            // Whoever lacks what would exempt it is counted; whoever cannot be told from the denied does not pass.
+            // A request without the value that would exempt it is counted. If the block list cannot be checked, the request is
+            // rejected.
             (Err(KeyError::Missing { .. }), Standing::Exempt) => Ok(Standing::Counted),
             (Err(error), _) => Err(error),
         };

@@ -1,4 +1,4 @@
-//! What a request turns out to have cost, once its response has been sent.
+//! Corrections of a tier's charge when the response body ends.
 
 use std::{
     fmt, mem,
@@ -10,10 +10,10 @@ use axum::body::{Body, Bytes, HttpBody};
 use http::{Extensions, Response, header::CONTENT_LENGTH};
 use http_body::{Frame, SizeHint};
 
-use super::{Bill, Correction, Policy, sealed::Sealed};
+use super::{Bill, Correction, Policy, policy::Sealed};
 use crate::extract::IntoCost;
 
-/// Corrects a tier's charge to a cost that is known when the response's body ends.
+/// Corrects a tier's charge to the cost that a closure returns when the response body ends.
 #[derive(Clone)]
 pub struct SettleBody<F> {
     tier: Box<str>,
@@ -32,7 +32,7 @@ impl<F> Sealed for SettleBody<F> {}
 
 impl<Req, F, C> Policy<Req, Response<Body>> for SettleBody<F>
 where
-    F: Fn(&Sent) -> C + Clone + Send + 'static,
+    F: Fn(&SentBody) -> C + Clone + Send + 'static,
     C: IntoCost,
 {
     fn bill(&self, _: &Req, bill: &mut Bill) {
@@ -44,7 +44,7 @@ where
             return;
         };
         let cost = self.cost.clone();
-        let settle = move |sent: &Sent| {
+        let settle = move |sent: &SentBody| {
             if let Some(cost) = cost(sent).into_cost() {
                 settling.to(cost);
             }
@@ -52,7 +52,7 @@ where
         let length = response.headers().get(CONTENT_LENGTH);
         let metered = Metered {
             length: length.and_then(|length| length.to_str().ok()?.parse().ok()),
-            sent: Sent {
+            sent: SentBody {
                 bytes: 0,
                 extensions: response.extensions().clone(),
             },
@@ -63,34 +63,34 @@ where
     }
 }
 
-/// What has been sent of a response when its body ends.
+/// The part of a response that was sent, known when its body ends.
 #[derive(Debug)]
-pub struct Sent {
+pub struct SentBody {
     bytes: u64,
     extensions: Extensions,
 }
 
-impl Sent {
-    /// How many bytes the body had, without the trailers.
+impl SentBody {
+    /// The number of bytes in the body, without trailers.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What the response had in its extensions. A handler leaves a counter there that its body goes on counting with.
+    /// The extensions of the response. A handler can put a counter there that its body increments.
     pub fn extensions(&self) -> &Extensions {
         &self.extensions
     }
 }
 
-/// What is done at the end of a body.
-type AtEnd = Box<dyn FnOnce(&Sent) + Send>;
+/// The callback at the end of a body.
+type AtEnd = Box<dyn FnOnce(&SentBody) + Send>;
 
-/// A body that knows how much of it was sent, and settles at its end. One that breaks off leaves the charge as it was.
+/// A body that counts the bytes sent, and settles at its end. If it fails or is dropped before, the charge stays as it was.
 struct Metered {
     body: Body,
-    /// How long it will be, where that has been announced: nobody asks for more then.
+    /// The announced length, if there is one: a body is not polled again after that many bytes.
     length: Option<u64>,
-    sent: Sent,
+    sent: SentBody,
     settle: Option<AtEnd>,
 }
 
@@ -136,7 +136,7 @@ impl HttpBody for Metered {
     }
 }
 
-/// A body that is known to have ended is not always asked once more.
+/// A body that has reached its end is not always polled again.
 impl Drop for Metered {
     fn drop(&mut self) {
         self.settle_at_end();

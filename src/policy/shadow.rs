@@ -1,15 +1,15 @@
-//! A tier that is only watched.
+//! Tiers that are evaluated but not enforced.
 
-use super::{Bill, Policy, sealed::Sealed};
+use super::{Bill, Policy, policy::Sealed};
 
-/// Makes a tier a shadow: it is evaluated and reported, and refuses nobody.
+/// Makes a tier a shadow: it is evaluated and reported, but neither denies nor delays.
 #[derive(Clone, Debug)]
 pub struct Shadow {
     tier: Box<str>,
 }
 
 impl Shadow {
-    /// The tier of this name.
+    /// For the tier of this name.
     pub(crate) fn new(tier: &str) -> Self {
         Self { tier: tier.into() }
     }

@@ -1,8 +1,8 @@
-//! Errors, for services that have no response to make.
+//! Rejections as errors, for services without a rejection response.
 
 use super::{Rejection, Respond};
 
-/// Refuses with an error: the inner service's own, made from a [`Rejection`].
+/// Rejects with an error: the inner service's error type, converted from a [`Rejection`].
 ///
 /// ```
 /// use tollgate::{AsError, Global, MemoryStore, Quota, RateLimitLayer, Rejection};
@@ -27,7 +27,7 @@ impl<Req, Res, E: From<Rejection>> Respond<Req, Res, E> for AsError {
 
     fn context(&self, _: &Req) {}
 
-    fn reject(&self, (): (), why: Rejection) -> Result<Res, E> {
-        Err(why.into())
+    fn reject(&self, (): (), rejection: Rejection) -> Result<Res, E> {
+        Err(rejection.into())
     }
 }

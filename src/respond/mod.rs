@@ -1,8 +1,8 @@
-//! What a request is told, and who tells it.
+//! Responders: how decisions become responses.
 //!
-//! [`Respond`] stands between a decision and a kind of service. [`HttpAnswers`] makes responses: 429 with headers and a
-//! body that clients can act on, and what gRPC has for that. [`GrpcAnswers`] makes those of gRPC alone. [`AsError`] makes
-//! errors, for services that have no response to make. A closure makes whatever response it likes of a [`Rejection`].
+//! A responder implements [`Respond`] for a kind of service. [`HttpResponder`] returns 429 with headers and a machine-readable
+//! body, or the equivalent gRPC status. [`GrpcResponder`] serves gRPC only. [`AsError`] returns errors, for services without a
+//! rejection response. A closure returns any response for a [`Rejection`].
 
 mod as_error;
 mod http;
@@ -11,7 +11,7 @@ mod respond;
 
 pub use self::{
     as_error::AsError,
-    http::{AnswerBody, GrpcAnswers, HttpAnswers, ResetUnit},
+    http::{GrpcResponder, HttpResponder, RejectionBody, ResetUnit},
     rejection::Rejection,
     respond::Respond,
 };

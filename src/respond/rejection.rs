@@ -1,56 +1,70 @@
-//! Why a request is not served.
+//! The reasons to reject a request.
 
 use std::{error, fmt, sync::Arc, time::Duration};
 
+use http::StatusCode;
+
 use crate::{decision::Decision, extract::KeyError};
 
-/// Why a request is not served.
+/// The reason why a request is rejected.
 ///
-/// It displays as a sentence for clients. [`status`](Self::status) is what HTTP has for it.
+/// It displays as a sentence for clients. [`status`](Self::status) returns the HTTP status.
 ///
 /// ```
 /// use axum::response::{IntoResponse, Redirect, Response};
 /// use tollgate::{Global, MemoryStore, Quota, RateLimitLayer, Rejection};
 ///
-/// /// People are sent to a page that explains it; all else is answered in words.
-/// fn answer(why: Rejection) -> Response {
-///     match &why {
+/// /// Redirects a denied request to a page that explains the limit, and responds to other rejections with text.
+/// fn respond(rejection: Rejection) -> Response {
+///     match &rejection {
 ///         Rejection::Limited(_) => Redirect::to("/slow-down").into_response(),
-///         _ => (why.status(), why.to_string()).into_response(),
+///         _ => (rejection.status(), rejection.to_string()).into_response(),
 ///     }
 /// }
-/// assert_eq!(answer(Rejection::Denied).status(), 403);
+/// assert_eq!(respond(Rejection::Blocked).status(), 403);
 ///
 /// let limit = RateLimitLayer::token_bucket("pages", Quota::per_minute(60), Global, MemoryStore::new());
 /// # let _: axum::Router = axum::Router::new().layer(
-/// limit.respond_with(answer)
+/// limit.respond_with(respond)
 /// # );
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// A limit refuses it.
+    /// A limit denied the request.
     Limited(Box<Decision>),
-    /// The store could not be asked, and the layer is closed then.
+    /// The store failed, and the layer fails closed.
     Unavailable(Arc<dyn error::Error + Send + Sync>),
-    /// Nobody knows whom it is counted for.
+    /// The request has no key.
     Key(KeyError),
-    /// It is on the layer's [deny list](crate::RateLimitLayer::deny).
-    Denied,
+    /// The request is on the layer's [block list](crate::RateLimitLayer::block).
+    Blocked,
 }
 
 impl Rejection {
-    /// When it is worth coming back: never for a request that costs more than its limit ever holds, for one that lacks its
-    /// key, or for one that is denied.
+    /// The HTTP status: 429 when limited, 503 when unavailable, 403 when blocked, and 400 or 500 without a key.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Blocked => StatusCode::FORBIDDEN,
+            Self::Key(KeyError::Missing { .. }) => StatusCode::BAD_REQUEST,
+            Self::Key(KeyError::NotProvided { .. }) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The time until a retry can succeed: `None` for a request that costs more than the limit's capacity, has no key or is
+    /// blocked.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Limited(decision) => decision.retry_after(),
             Self::Unavailable(_) => Some(Duration::from_secs(1)),
-            Self::Key(_) | Self::Denied => None,
+            Self::Key(_) | Self::Blocked => None,
         }
     }
 
-    /// The same in whole seconds, as clients are told: rounded up, so that nobody comes back too early, and at least 1.
+    /// The time until a retry can succeed in whole seconds, as in `Retry-After`: rounded up, so that no client retries too early,
+    /// and at least 1.
     pub fn retry_after_secs(&self) -> Option<u64> {
         let wait = self.retry_after()?;
         Some((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
@@ -65,7 +79,7 @@ impl fmt::Display for Rejection {
             (Self::Limited(_), None) => f.write_str("This request asks for more than its limit ever allows."),
             (Self::Unavailable(_), _) => f.write_str("The rate limiter cannot be reached. Please retry."),
             (Self::Key(error), _) => error.fmt(f),
-            (Self::Denied, _) => f.write_str("This request is not allowed."),
+            (Self::Blocked, _) => f.write_str("This request is not allowed."),
         }
     }
 }
@@ -73,7 +87,7 @@ impl fmt::Display for Rejection {
 impl error::Error for Rejection {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Self::Limited(_) | Self::Denied => None,
+            Self::Limited(_) | Self::Blocked => None,
             Self::Unavailable(error) => Some(&**error),
             Self::Key(error) => Some(error),
         }

@@ -1,12 +1,12 @@
-//! Who stands between a decision and a kind of service.
+//! The trait of responders.
 
 use super::Rejection;
 use crate::decision::Decision;
 
-/// Tells requests what has been decided about them.
+/// Turns decisions into responses.
 ///
-/// Most want [`HttpAnswers`](crate::HttpAnswers), or a closure that makes a response of a [`Rejection`]. Implement it where
-/// both are not enough: for another protocol, or to remember something of the request until it is answered.
+/// Use [`HttpResponder`](crate::HttpResponder), or a closure that returns a response for a [`Rejection`]. Implement the trait
+/// where neither is enough: for another protocol, or to keep data of the request until the response.
 ///
 /// ```
 /// use tollgate::{Decision, Key, MemoryStore, Quota, RateLimitLayer, Rejection, Respond};
@@ -22,12 +22,12 @@ use crate::decision::Decision;
 ///         line.len()
 ///     }
 ///
-///     fn reject(&self, length: usize, why: Rejection) -> Result<String, BoxError> {
-///         Ok(format!("not sent, {length} letters: {why}"))
+///     fn reject(&self, length: usize, rejection: Rejection) -> Result<String, BoxError> {
+///         Ok(format!("not sent, {length} letters: {rejection}"))
 ///     }
 ///
-///     fn admit(&self, _: usize, decision: &Decision, answer: &mut String) {
-///         *answer += &format!(" ({} left)", decision.tiers()[0].verdict().remaining());
+///     fn admit(&self, _: usize, decision: &Decision, response: &mut String) {
+///         *response += &format!(" ({} left)", decision.tiers()[0].verdict().remaining());
 ///     }
 /// }
 ///
@@ -43,34 +43,36 @@ use crate::decision::Decision;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot answer a `{Req}` with a `{Res}`",
-    note = "`HttpAnswers`, the default, answers HTTP requests whose response's body can be made from a `String`",
-    note = "for tonic's own server, use `.respond_with(GrpcAnswers::new())`",
-    note = "for other services, use `.respond_with(AsError)` or a closure that makes a response: `.respond_with(|why: Rejection| ..)`"
+    message = "`{Self}` cannot respond to a `{Req}` with a `{Res}`",
+    note = "`HttpResponder`, the default, responds to HTTP requests, with any body that implements `From<String>`",
+    note = "for tonic's own server, use `.respond_with(GrpcResponder::new())`",
+    note = "for other services, use `.respond_with(AsError)` or a closure that returns a response: \
+            `.respond_with(|rejection: Rejection| ..)`"
 )]
 pub trait Respond<Req, Res, E> {
-    /// What it has to remember of a request until it is answered.
+    /// Data of the request that the response needs.
     type Context;
 
-    /// Looks at a request before it is gone.
+    /// Reads the context from a request, before the inner service consumes it.
     fn context(&self, request: &Req) -> Self::Context;
 
-    /// Tells an admitted request what has been decided, before the inner service sees it.
+    /// Adds the decision to an admitted request, before the inner service is called.
     fn forward(&self, decision: &Decision, request: &mut Req) {
         let _ = (decision, request);
     }
 
-    /// Answers a request that the inner service never sees.
-    fn reject(&self, context: Self::Context, why: Rejection) -> Result<Res, E>;
+    /// Responds to a rejected request, for which the inner service is not called.
+    fn reject(&self, context: Self::Context, rejection: Rejection) -> Result<Res, E>;
 
-    /// Adds to the response of an admitted request.
+    /// Adds the decision to the response of an admitted request.
     fn admit(&self, context: Self::Context, decision: &Decision, response: &mut Res) {
         let _ = (context, decision, response);
     }
 }
 
-/// A closure that makes the response to refused requests, whatever the reason, and leaves admitted ones alone: they carry
-/// no headers of ours, and handlers find no [`Decision`]. To change less, see [`HttpAnswers`](crate::HttpAnswers).
+/// A closure returns the response to rejected requests of every kind. Responses to admitted requests are unchanged: they carry
+/// no rate limit headers, and handlers cannot extract a [`Decision`]. To keep both, configure a
+/// [`HttpResponder`](crate::HttpResponder).
 #[diagnostic::do_not_recommend]
 impl<Req, Res, E, F> Respond<Req, Res, E> for F
 where
@@ -80,7 +82,7 @@ where
 
     fn context(&self, _: &Req) {}
 
-    fn reject(&self, (): (), why: Rejection) -> Result<Res, E> {
-        Ok(self(why))
+    fn reject(&self, (): (), rejection: Rejection) -> Result<Res, E> {
+        Ok(self(rejection))
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a rules file, all of it at once.
+//! Errors of rules files, with a diagnostic for each fault.
 
 use std::{
     error, fmt,
@@ -6,34 +6,34 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The most problems that are displayed. A log that was taken for a rules file has a million.
-const SHOWN: usize = 50;
+/// Bounds the displayed diagnostics: a large file that is not a rules file has one per line.
+const MAX_DISPLAYED: usize = 50;
 
-/// Why rules are not taken: each thing that is wrong with them, and where. It displays one to a line, and fifty at most.
+/// The diagnostics of invalid rules. It displays one per line, and at most fifty.
 ///
 /// ```
 /// use tollgate::RuleSet;
 ///
 /// let error = RuleSet::parse("[[limit]]\nname = \"user\"\nlimit = 0\nwindow = \"soon\"").unwrap_err();
-/// let lines: Vec<usize> = error.problems().iter().map(|problem| problem.line()).collect();
-/// assert_eq!(lines, [1, 1, 3, 4]); // neither an algorithm nor a key, and two values that cannot be
+/// let lines: Vec<usize> = error.diagnostics().iter().map(|diagnostic| diagnostic.line()).collect();
+/// assert_eq!(lines, [1, 1, 3, 4]); // algorithm and key are missing, and two values are invalid
 /// ```
 #[derive(Clone, Debug)]
 pub struct RulesError {
     file: Option<PathBuf>,
-    why: Why,
+    kind: ErrorKind,
 }
 
 #[derive(Clone, Debug)]
-enum Why {
-    /// In words that say what cannot be done with the file.
+enum ErrorKind {
+    /// The file cannot be read or watched, for this reason.
     Unusable(String),
-    Wrong(Vec<Problem>),
+    Invalid(Vec<Diagnostic>),
 }
 
-/// One thing that is wrong with a rules file.
+/// A fault in a rules file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Problem {
+pub struct Diagnostic {
     line: usize,
     column: usize,
     start: usize,
@@ -42,14 +42,14 @@ pub struct Problem {
 }
 
 impl RulesError {
-    pub(super) fn unusable(why: impl fmt::Display) -> Self {
-        let (file, why) = (None, Why::Unusable(why.to_string()));
-        Self { file, why }
+    pub(super) fn unusable(reason: impl fmt::Display) -> Self {
+        let (file, kind) = (None, ErrorKind::Unusable(reason.to_string()));
+        Self { file, kind }
     }
 
-    pub(super) fn wrong(problems: Vec<Problem>) -> Self {
-        let (file, why) = (None, Why::Wrong(problems));
-        Self { file, why }
+    pub(super) fn invalid(diagnostics: Vec<Diagnostic>) -> Self {
+        let (file, kind) = (None, ErrorKind::Invalid(diagnostics));
+        Self { file, kind }
     }
 
     pub(super) fn in_file(self, file: &Path) -> Self {
@@ -57,16 +57,16 @@ impl RulesError {
         Self { file, ..self }
     }
 
-    /// What is wrong, from the top of the file to its end; nothing, if it cannot be read at all.
-    pub fn problems(&self) -> &[Problem] {
-        match &self.why {
-            Why::Unusable(_) => &[],
-            Why::Wrong(problems) => problems,
+    /// The diagnostics in the order of the file; none if the file cannot be read.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match &self.kind {
+            ErrorKind::Unusable(_) => &[],
+            ErrorKind::Invalid(diagnostics) => diagnostics,
         }
     }
 }
 
-impl Problem {
+impl Diagnostic {
     pub(super) fn new((line, column): (usize, usize), span: Range<usize>, message: String) -> Self {
         Self {
             line,
@@ -77,31 +77,31 @@ impl Problem {
         }
     }
 
-    /// The line it is in, from 1.
+    /// The line of the fault, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The character of the line where it begins, from 1.
+    /// The column of the fault in characters, from 1.
     pub fn column(&self) -> usize {
         self.column
     }
 
-    /// The bytes of the text that are wrong, to be underlined; none, where something is missing.
+    /// The byte range of the fault, to underline; empty where something is missing.
     ///
     /// ```
     /// use tollgate::RuleSet;
     ///
     /// let text = "[[limit]]\nname = \"user\"\nlimit = 0\nwindow = \"soon\"\nkye = \"ip\"";
     /// let error = RuleSet::parse(text).unwrap_err();
-    /// let wrong: Vec<&str> = error.problems().iter().map(|problem| &text[problem.span()]).collect();
-    /// assert_eq!(wrong, ["", "", "0", "\"soon\"", "kye"]); // neither an algorithm nor a key
+    /// let faults: Vec<&str> = error.diagnostics().iter().map(|diagnostic| &text[diagnostic.span()]).collect();
+    /// assert_eq!(faults, ["", "", "0", "\"soon\"", "kye"]); // algorithm and key are missing
     /// ```
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// What is wrong, and what would do.
+    /// The fault, and how to correct it.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -110,27 +110,31 @@ impl Problem {
 impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.as_ref().map(|file| file.display());
-        let problems = match (&self.why, &file) {
-            (Why::Wrong(problems), _) => problems,
-            (Why::Unusable(why), Some(file)) => return write!(f, "{file}: {why}"),
-            (Why::Unusable(why), None) => return f.write_str(why),
+        let diagnostics = match (&self.kind, &file) {
+            (ErrorKind::Invalid(diagnostics), _) => diagnostics,
+            (ErrorKind::Unusable(reason), Some(file)) => return write!(f, "{file}: {reason}"),
+            (ErrorKind::Unusable(reason), None) => return f.write_str(reason),
         };
-        for (index, problem) in problems.iter().take(SHOWN).enumerate() {
+        for (index, diagnostic) in diagnostics.iter().take(MAX_DISPLAYED).enumerate() {
             f.write_str(if index == 0 { "" } else { "\n" })?;
             match &file {
-                // As compilers write it, so that editors find the place.
-                Some(file) => write!(f, "{file}:{}:{}: {}", problem.line, problem.column, problem.message)?,
-                None => problem.fmt(f)?,
+                // The format of compilers, which editors parse.
+                Some(file) => write!(
+                    f,
+                    "{file}:{}:{}: {}",
+                    diagnostic.line, diagnostic.column, diagnostic.message
+                )?,
+                None => diagnostic.fmt(f)?,
             }
         }
-        match problems.len().saturating_sub(SHOWN) {
+        match diagnostics.len().saturating_sub(MAX_DISPLAYED) {
             0 => Ok(()),
             more => write!(f, "\nand {more} more"),
         }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             line, column, message, ..

@@ -1,20 +1,18 @@
-//! Limits as data: a rules file that operators change while the service runs.
+//! Rules files: limits that operators change while the service runs.
 #![doc = include_str!("../../docs/rules.md")]
 
+mod compiled;
 mod error;
-mod file;
-mod identity;
-mod in_force;
-mod path;
+mod key_spec;
+mod parser;
+mod rule;
 mod scope;
 mod set;
-mod source;
-mod tier;
 mod trust;
 mod watch;
 
 pub use self::{
-    error::{Problem, RulesError},
+    error::{Diagnostic, RulesError},
     set::RuleSet,
     trust::TrustedProxies,
 };

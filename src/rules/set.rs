@@ -1,25 +1,29 @@
-//! The rules in force, and how they are replaced.
+//! A shared set of rules that can be replaced at runtime.
 
 use std::{
-    fmt, mem,
+    fmt, fs, mem,
     path::Path,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
 };
 
 use http::Request;
 
-use super::{error::RulesError, file, in_force::Rules, source, trust::TrustedProxies};
+use super::{compiled::CompiledRules, error::RulesError, parser, trust::TrustedProxies};
 use crate::{
     charge::Charges,
+    config_error::ConfigError,
     extract::KeyError,
-    invalid::Invalid,
     key::Key,
     limit::Limit,
     policy::{Bill, Policy, Sealed, Unbilled},
 };
 
-/// Limits as data: what a [rules file](super) says. Clones share them, so that one can be given to a
-/// [layer](crate::RateLimitLayer::rules) and another be kept to replace them.
+/// Bounds the size of a rules file, so that a log file passed by mistake is not read on every poll.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The rules of a [rules file](super).
+///
+/// Clones share the rules: pass one clone to a [layer](crate::RateLimitLayer::rules), and keep another to replace them.
 ///
 /// ```
 /// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
@@ -34,51 +38,49 @@ use crate::{
 /// "#)?;
 /// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
 ///
-/// // Rules that are wrong are not taken.
+/// // Invalid rules are not applied.
 /// assert!(rules.replace("limit = 100").is_err());
 /// assert_eq!(rules.limits()[0].name(), "user");
 /// # let _ = app;
 /// # Ok::<(), tollgate::RulesError>(())
 /// ```
 #[derive(Clone)]
-pub struct RuleSet(Arc<RwLock<Rules>>);
+pub struct RuleSet(Arc<RwLock<CompiledRules>>);
 
 impl RuleSet {
-    /// The rules that a text says, or all that is wrong with it.
+    /// Parses rules. The error contains a diagnostic for each fault.
     pub fn parse(text: &str) -> Result<Self, RulesError> {
-        file::parse(text).map(|rules| Self(Arc::new(RwLock::new(rules))))
+        parser::parse(text).map(|rules| Self(Arc::new(RwLock::new(rules))))
     }
 
-    /// The rules that a file says, as it stands.
+    /// Reads a rules file once, without watching it.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, RulesError> {
         let file = file.as_ref();
-        let rules = source::read(file).and_then(|text| Self::parse(&text));
+        let rules = read_text(file).and_then(|text| Self::parse(&text));
         rules.map_err(|error| error.in_file(file))
     }
 
-    /// Puts other rules in the place of these, for all clones and all at once, unless they are wrong.
+    /// Replaces the rules atomically, for all clones, unless the text is invalid.
     ///
-    /// Those of a file that is [watched](Self::watch) are replaced again when the file changes.
+    /// If the file is [watched](Self::watch), its next change replaces them again.
     pub fn replace(&self, text: &str) -> Result<(), RulesError> {
-        let rules = file::parse(text)?;
-        let mut in_force = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let before = mem::replace(&mut *in_force, rules);
-        // Nobody should wait for what it takes to free them.
-        drop(in_force);
-        drop(before);
+        let rules = parser::parse(text)?;
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let previous = mem::replace(&mut *current, rules);
+        // Unlocks before freeing the previous rules, so that requests do not wait for that.
+        drop(current);
+        drop(previous);
         Ok(())
     }
 
-    /// The limits in force, in the order of the file.
+    /// The current limits, in the order of the file.
     pub fn limits(&self) -> Vec<Limit> {
-        self.in_force().tiers.iter().map(|tier| tier.limit.clone()).collect()
+        self.compiled().rules.iter().map(|rule| rule.limit.clone()).collect()
     }
 
-    /// The limit of this name, as those on this plan have it if one is given: nothing, if there is no such limit, or no such plan
-    /// of it.
+    /// The limit with this name, or its variant on a plan; `None` if the limit or the plan does not exist.
     ///
-    /// It is for whoever asks a [store](crate::Store) about a key, to tell what is left of it or to [reset](crate::Limiter::reset)
-    /// it.
+    /// For tools that [peek](crate::Limiter::peek) at a key or [reset](crate::Limiter::reset) it.
     ///
     /// ```
     /// use tollgate::RuleSet;
@@ -97,20 +99,21 @@ impl RuleSet {
     ///     proxies = ["127.0.0.1"]
     ///     headers = ["x-plan"]
     /// "#)?;
-    /// let capacity = |plan| Some(rules.limit("user", plan)?.rule().capacity());
+    /// let capacity = |plan| Some(rules.limit("user", plan)?.algorithm().capacity());
     /// assert_eq!(capacity(None), Some(100));
     /// assert_eq!(capacity(Some("pro")), Some(1000));
     /// assert_eq!(capacity(Some("free")), None);
     /// # Ok::<(), tollgate::RulesError>(())
     /// ```
     pub fn limit(&self, name: &str, plan: Option<&str>) -> Option<Limit> {
-        self.in_force().limit(name, plan).cloned()
+        self.compiled().limit(name, plan).cloned()
     }
 
-    /// The key of a limit that has these values, each by its name: as `key` names it in the file, `"header:x-user-id"`, or
-    /// either half of that. A value that is missing is replaced as that of a request would be, by the limit's `default`.
+    /// The key of a limit for named values.
     ///
-    /// It is for tools that look at what a [store](crate::Store) has of one client.
+    /// The name of a value is that of the key part in the file, like `"header:x-user-id"`, or the text before or after its colon.
+    /// The limit's `default` replaces a missing value, as for a request. For tools that look up a client in a
+    /// [store](crate::Store).
     ///
     /// ```
     /// use tollgate::RuleSet;
@@ -129,11 +132,11 @@ impl RuleSet {
     /// assert_eq!(error.to_string(), "key = user: it must be apikey:x-api-key=VALUE");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn key(&self, limit: &str, values: &[(&str, &str)]) -> Result<Key, Invalid> {
-        self.in_force().key(limit, values)
+    pub fn key(&self, limit: &str, values: &[(&str, &str)]) -> Result<Key, ConfigError> {
+        self.compiled().key(limit, values)
     }
 
-    /// The key of a limit that has this text in stores, unless no key of the limit can have it.
+    /// The key of a limit from its text in a store, or an error if no key of the limit can have this text.
     ///
     /// ```
     /// use tollgate::RuleSet;
@@ -150,17 +153,17 @@ impl RuleSet {
     /// assert!(rules.stored_key("user", "ip:192.0.2.1").is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn stored_key(&self, limit: &str, text: &str) -> Result<Key, Invalid> {
-        self.in_force().stored_key(limit, text)
+    pub fn stored_key(&self, limit: &str, text: &str) -> Result<Key, ConfigError> {
+        self.compiled().stored_key(limit, text)
     }
 
-    /// The text of the rules in force: the last one that was [parsed](Self::parse), [read](Self::read), [watched](Self::watch)
-    /// or put in their [place](Self::replace), and was not wrong.
+    /// The text of the current rules: the last valid text that was [parsed](Self::parse), [read](Self::read),
+    /// [reloaded](Self::watch) or [replaced](Self::replace).
     pub fn text(&self) -> String {
-        self.in_force().text.clone().into()
+        self.compiled().text.clone().into()
     }
 
-    /// The proxies that the rules in force trust, as `[trust]` names them.
+    /// The proxies that the current rules trust in `[trust]`.
     ///
     /// ```
     /// use tollgate::RuleSet;
@@ -180,28 +183,27 @@ impl RuleSet {
     /// # Ok::<(), tollgate::RulesError>(())
     /// ```
     pub fn trusted_proxies(&self) -> TrustedProxies {
-        self.in_force().trust.proxies().clone()
+        self.compiled().trust.proxies().clone()
     }
 
-    /// What a request is charged, in the order of the file: nothing, if it is exempt or no limit is for it.
+    /// The charges of a request, in the order of the file; none if the request is exempt or in no limit's scope.
     ///
-    /// It is for whoever asks a [store](crate::Store) without a layer, as a simulation does, and for
-    /// [tests](crate::guide::testing) of a file.
+    /// For callers that use a [store](crate::Store) without a layer, such as simulations and [tests](crate::guide::testing).
     pub fn charges<B>(&self, request: &Request<B>) -> Result<Charges, KeyError> {
         let mut bill = Bill::default();
-        self.in_force().bill(request, &mut bill);
+        self.compiled().bill(request, &mut bill);
         bill.due().map_err(|unbilled| match unbilled {
             Unbilled::Key(error) => error,
-            Unbilled::Denied => unreachable!("rules deny nobody"),
+            Unbilled::Blocked => unreachable!("rules block no requests"),
         })
     }
 
-    /// The same rules, without holding them.
-    pub(super) fn unheld(&self) -> Unheld {
-        Unheld(Arc::downgrade(&self.0))
+    /// A weak reference to the rules.
+    pub(super) fn downgrade(&self) -> WeakRuleSet {
+        WeakRuleSet(Arc::downgrade(&self.0))
     }
 
-    pub(super) fn in_force(&self) -> RwLockReadGuard<'_, Rules> {
+    pub(super) fn compiled(&self) -> RwLockReadGuard<'_, CompiledRules> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -210,7 +212,7 @@ impl Sealed for RuleSet {}
 
 impl<B, Res> Policy<Request<B>, Res> for RuleSet {
     fn bill(&self, request: &Request<B>, bill: &mut Bill) {
-        self.in_force().bill(request, bill);
+        self.compiled().bill(request, bill);
     }
 }
 
@@ -220,11 +222,32 @@ impl fmt::Debug for RuleSet {
     }
 }
 
-/// Rules that somebody else holds, or nobody any more.
-pub(super) struct Unheld(Weak<RwLock<Rules>>);
+/// A weak reference to a [`RuleSet`].
+pub(super) struct WeakRuleSet(Weak<RwLock<CompiledRules>>);
 
-impl Unheld {
-    pub(super) fn held(&self) -> Option<RuleSet> {
+impl WeakRuleSet {
+    pub(super) fn upgrade(&self) -> Option<RuleSet> {
         self.0.upgrade().map(RuleSet)
     }
+}
+
+/// Reads the text of a rules file.
+pub(super) fn read_text(path: &Path) -> Result<String, RulesError> {
+    let unreadable = |error| RulesError::unusable(format_args!("it cannot be read: {error}"));
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    // Opening a pipe would block until it has a writer.
+    if !metadata.is_file() {
+        return Err(RulesError::unusable("it is not a file"));
+    }
+    if metadata.len() > MAX_FILE_BYTES {
+        let size = metadata.len();
+        return Err(RulesError::unusable(format_args!(
+            "it has {size} bytes, and the maximum is {MAX_FILE_BYTES}"
+        )));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        parser::invalid_utf8(&String::from_utf8_lossy(&error.as_bytes()[..valid]))
+    })
 }

@@ -1,4 +1,4 @@
-//! Who is believed.
+//! Trust in proxies: `[trust]` of a rules file.
 
 use std::{
     net::IpAddr,
@@ -11,13 +11,14 @@ use std::{
 use http::{HeaderName, HeaderValue, Request};
 
 use crate::{
-    extract::{ClientIp, KeyError, KeyExtractor, Matcher, Within},
+    extract::{ClientIp, InNetworks, KeyError, KeyExtractor, Matcher},
     key::Key,
 };
 
-/// The proxies that a rules file trusts, and what only they may set. Made by [`RuleSet::trusted_proxies`](crate::RuleSet::trusted_proxies).
+/// The proxies that a rules file trusts, and the headers that only they may set.
 ///
-/// It is for a proxy that forwards requests and has to remove what clients made up.
+/// Returned by [`RuleSet::trusted_proxies`](crate::RuleSet::trusted_proxies), for reverse proxies that have to remove forged
+/// headers.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
     client: ClientIp,
@@ -25,28 +26,28 @@ pub struct TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Whether this is the address of one of them.
+    /// Whether the address belongs to a trusted proxy.
     pub fn contains(&self, peer: IpAddr) -> bool {
         self.client.trusts(peer)
     }
 
-    /// The header that they write a client's address to: `x-forwarded-for` or `forwarded`.
+    /// The header in which proxies record client addresses: `x-forwarded-for` or `forwarded`.
     pub fn forwarding_header(&self) -> HeaderName {
         self.client.forwarding_header()
     }
 
-    /// The headers that nobody else may set.
+    /// The headers that only trusted proxies may set.
     pub fn headers(&self) -> &[HeaderName] {
         &self.headers
     }
 }
 
-/// Whose word counts for where a client is, and for what only a proxy may say.
+/// Resolves client addresses, and ignores protected headers from untrusted peers.
 #[derive(Debug)]
 pub(super) struct Trust {
     proxies: TrustedProxies,
-    /// Whether it has been said that requests come without an address.
-    misconfigured: AtomicBool,
+    /// Whether the error about missing peer addresses has been logged.
+    has_logged: AtomicBool,
 }
 
 impl Trust {
@@ -54,52 +55,52 @@ impl Trust {
         let headers = headers.into();
         Self {
             proxies: TrustedProxies { client, headers },
-            misconfigured: AtomicBool::new(false),
+            has_logged: AtomicBool::new(false),
         }
     }
 
-    /// Whether only a proxy may set this header.
-    pub(super) fn guards(&self, header: &HeaderName) -> bool {
+    /// Whether only a trusted proxy may set this header.
+    pub(super) fn is_protected(&self, header: &HeaderName) -> bool {
         self.proxies.headers.contains(header)
     }
 
-    /// The header, if its sender may set it.
+    /// The value of a header, if the peer may set it.
     pub(super) fn header<'r, B>(
         &self,
         request: &'r Request<B>,
         name: &HeaderName,
     ) -> Result<Option<&'r HeaderValue>, KeyError> {
         let mut values = request.headers().get_all(name).into_iter();
-        match self.guards(name) {
+        match self.is_protected(name) {
             false => Ok(values.next()),
-            // The nearest proxy is the last one who can have added something to what a client sent.
+            // The nearest proxy appends its value after those that the client sent.
             true => match values.next_back() {
-                Some(value) => Ok(self.proxies.client.is_relayed(request)?.then_some(value)),
+                Some(value) => Ok(self.proxies.client.is_from_trusted_proxy(request)?.then_some(value)),
                 None => Ok(None),
             },
         }
     }
 
-    /// Whether the sender of a request may set this header.
-    pub(super) fn believes<B>(&self, request: &Request<B>, header: &HeaderName) -> Result<bool, KeyError> {
-        Ok(!self.guards(header) || self.proxies.client.is_relayed(request)?)
+    /// Whether the peer of a request may set this header.
+    pub(super) fn is_trusted<B>(&self, request: &Request<B>, header: &HeaderName) -> Result<bool, KeyError> {
+        Ok(!self.is_protected(header) || self.proxies.client.is_from_trusted_proxy(request)?)
     }
 
     /// The client's address, as a key.
-    pub(super) fn address<B>(&self, request: &Request<B>) -> Result<Key, KeyError> {
+    pub(super) fn client_key<B>(&self, request: &Request<B>) -> Result<Key, KeyError> {
         let key = self.proxies.client.extract(request)?;
-        Ok(key.expect("every address is a key"))
+        Ok(key.expect("every address has a key"))
     }
 
-    /// Whether the client is known to be in one of these networks. A service that does not provide addresses goes on without
-    /// exemptions by network: whoever adds one to the rules should not stop it.
-    pub(super) fn is_within<B>(&self, networks: &Within, request: &Request<B>) -> bool {
+    /// Whether the client is known to be in one of these networks. If the service does not provide peer addresses, exemptions by
+    /// network are ignored, so that adding one to the rules cannot cause an outage.
+    pub(super) fn is_in_networks<B>(&self, networks: &InNetworks, request: &Request<B>) -> bool {
         match networks.matches(request) {
-            Err(error @ KeyError::NotProvided { .. }) if !self.misconfigured.swap(true, Ordering::Relaxed) => {
-                tracing::error!(%error, "networks exempt nobody");
+            Err(error @ KeyError::NotProvided { .. }) if !self.has_logged.swap(true, Ordering::Relaxed) => {
+                tracing::error!(target: "tollgate::rules", %error, "exemptions by network are off: requests have no peer address");
                 false
             }
-            within => within.unwrap_or(false),
+            matches => matches.unwrap_or(false),
         }
     }
 

@@ -1,7 +1,7 @@
-//! A rules file that is read again when it changes.
+//! Reloading a rules file when it changes.
 //!
-//! The file is looked at several times a second, and compared with what was there before. That sees every way in which a file can
-//! change: written in place, replaced by another, behind a link, on a disk of another machine. Rules files are small.
+//! The watcher polls the file several times per second and compares its content with the previous one. Polling detects every kind
+//! of change: writes in place, replaced files, symbolic links and network file systems. Rules files are small.
 
 use std::{
     io,
@@ -12,24 +12,23 @@ use std::{
 
 use super::{
     error::RulesError,
-    set::{RuleSet, Unheld},
-    source,
+    set::{RuleSet, WeakRuleSet, read_text},
 };
 
-/// How often a file is looked at. What has changed is taken when it is the same for the second time, so within twice as long.
-const EVERY: Duration = Duration::from_millis(250);
+/// The interval between polls. A change is applied when two polls read the same content, so within two intervals.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What was found in the file, or why there are no rules in it.
-type Found = Result<String, String>;
+/// The text of the file, or the error of reading it.
+type Content = Result<String, String>;
 
 impl RuleSet {
-    /// The rules that a file says, now and whenever it changes: within a second, the new ones are in force.
+    /// Reads a rules file and reloads it when it changes, within a second.
     ///
-    /// They replace the old ones all at once. If they are wrong, the old ones stay in force, and an error is logged that says
-    /// what is wrong with them; so it is if the file is gone or says no limit at all. What was used stays used, as long as a
-    /// limit keeps its name, its algorithm and its window. Requests that are under way keep to the rules that they came in by.
+    /// New rules replace the old ones atomically. If they are invalid, or the file is missing or defines no limit, the old rules
+    /// stay in force and the diagnostics are logged as an error. Counters are kept if a limit keeps its name, algorithm and
+    /// window. Requests in flight keep the rules that they started with.
     ///
-    /// A thread of its own looks at the file, until the last clone of the rules is dropped.
+    /// A background thread polls the file until the last clone of the rules is dropped.
     ///
     /// ```no_run
     /// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
@@ -42,68 +41,73 @@ impl RuleSet {
     pub fn watch(file: impl AsRef<Path>) -> Result<Self, RulesError> {
         let file = file.as_ref();
         let rules = Self::read(file)?;
-        let unwatched = |error| RulesError::unusable(format_args!("it cannot be watched: {error}")).in_file(file);
-        start(file, rules.text(), rules.unheld()).map_err(unwatched)?;
+        let unwatchable = |error| RulesError::unusable(format_args!("it cannot be watched: {error}")).in_file(file);
+        spawn(file, rules.text(), rules.downgrade()).map_err(unwatchable)?;
         Ok(rules)
     }
 }
 
-/// Looks after a file whose text is in force already, for as long as somebody holds the rules.
-fn start(file: &Path, text: String, rules: Unheld) -> io::Result<()> {
-    // Whoever changes the working directory means no other file by it.
+/// Spawns the thread that polls a file whose text is already applied.
+fn spawn(file: &Path, text: String, rules: WeakRuleSet) -> io::Result<()> {
+    // Absolute, so that a change of the working directory does not select another file.
     let file = path::absolute(file)?;
     let thread = thread::Builder::new().name("tollgate-rules".into());
-    thread.spawn(move || follow(&file, Ok(text), &rules)).map(drop)
+    thread.spawn(move || poll(&file, Ok(text), &rules)).map(drop)
 }
 
-fn follow(file: &Path, text: Found, rules: &Unheld) {
-    let mut looks = Looks::new(text);
+/// Polls a file until the rules are dropped.
+fn poll(file: &Path, applied: Content, rules: &WeakRuleSet) {
+    let mut detector = ChangeDetector::new(applied);
     loop {
-        thread::sleep(EVERY);
-        let Some(rules) = rules.held() else {
+        thread::sleep(POLL_INTERVAL);
+        let Some(rules) = rules.upgrade() else {
             return;
         };
-        let found = source::read(file).map_err(|error| error.in_file(file).to_string());
-        if let Some(changed) = looks.changed(found) {
-            take(&rules, file, changed);
+        let content = read_text(file).map_err(|error| error.in_file(file).to_string());
+        if let Some(changed) = detector.observe(content) {
+            apply(&rules, file, changed);
         }
     }
 }
 
-/// What was found in the file, look by look.
-struct Looks {
-    before: Found,
-    taken: Found,
+/// Compares the content of a file between polls.
+struct ChangeDetector {
+    previous: Content,
+    applied: Content,
 }
 
-impl Looks {
-    fn new(taken: Found) -> Self {
-        let before = taken.clone();
-        Self { before, taken }
+impl ChangeDetector {
+    fn new(applied: Content) -> Self {
+        let previous = applied.clone();
+        Self { previous, applied }
     }
 
-    /// What is to be taken now, if anything. What is still being written may already read as rules, though not as those that
-    /// are meant: so it is taken when it is found for the second time.
-    fn changed(&mut self, found: Found) -> Option<&Found> {
-        let is_settled = found == self.before;
-        self.before = found;
-        if !is_settled || self.before == self.taken {
+    /// Returns the content to apply, if it changed. A partially written file may parse as valid rules, so content is applied only
+    /// when two consecutive polls read it.
+    fn observe(&mut self, content: Content) -> Option<&Content> {
+        let is_stable = content == self.previous;
+        self.previous = content;
+        if !is_stable || self.previous == self.applied {
             return None;
         }
-        self.taken.clone_from(&self.before);
-        Some(&self.taken)
+        self.applied.clone_from(&self.previous);
+        Some(&self.applied)
     }
 }
 
-fn take(rules: &RuleSet, file: &Path, found: &Found) {
-    let replaced = match found {
+fn apply(rules: &RuleSet, file: &Path, content: &Content) {
+    let replaced = match content {
         Ok(text) => rules.replace(text).map_err(|error| error.in_file(file).to_string()),
         Err(error) => Err(error.clone()),
     };
     let file = file.display();
     match replaced {
-        Ok(()) => tracing::info!(%file, limits = rules.limits().len(), "the rules have changed"),
-        Err(error) => tracing::error!(%file, %error, "the rules are wrong: those before stay in force"),
+        Ok(()) => {
+            tracing::info!(target: "tollgate::rules", %file, limits = rules.limits().len(), "rules reloaded");
+        }
+        Err(error) => {
+            tracing::error!(target: "tollgate::rules", %file, %error, "invalid rules: the previous rules stay in force");
+        }
     }
 }
 
@@ -111,50 +115,49 @@ fn take(rules: &RuleSet, file: &Path, found: &Found) {
 mod tests {
     use super::*;
 
-    /// What is taken after each look; `-` is nothing.
-    fn taken(looks: &[&str]) -> Vec<String> {
-        let found = |text: &str| match text {
-            "gone" => Err(text.to_owned()),
+    /// The content that is applied after each poll; `-` for none.
+    fn applied(polls: &[&str]) -> Vec<String> {
+        let content = |text: &str| match text {
+            "missing" => Err(text.to_owned()),
             text => Ok(text.to_owned()),
         };
-        let mut all = Looks::new(found("FIRST"));
-        let taken = looks.iter().map(|text| all.changed(found(text)).cloned());
-        taken
-            .map(|taken| taken.map_or("-".into(), |taken| taken.unwrap_or_else(|error| error)))
+        let mut detector = ChangeDetector::new(content("FIRST"));
+        let applied = polls.iter().map(|text| detector.observe(content(text)).cloned());
+        applied
+            .map(|applied| applied.map_or("-".into(), |applied| applied.unwrap_or_else(|error| error)))
             .collect()
     }
 
     #[test]
-    fn a_part_of_the_file_is_never_taken() {
+    fn a_partially_written_file_is_never_applied() {
         assert_eq!(
-            taken(&["s", "se", "sec", "SECOND", "SECOND", "SECOND"]),
+            applied(&["s", "se", "sec", "SECOND", "SECOND", "SECOND"]),
             ["-", "-", "-", "-", "SECOND", "-"]
         );
-        // It is emptied first, and then written.
+        // The writer truncates the file first.
         assert_eq!(
-            taken(&["", "SECOND", "", "SECOND", "SECOND"]),
+            applied(&["", "SECOND", "", "SECOND", "SECOND"]),
             ["-", "-", "-", "-", "SECOND"]
         );
     }
 
     #[test]
-    fn what_is_there_again_has_not_changed() {
-        assert_eq!(taken(&["FIRST", "FIRST", "FIRST"]), ["-"; 3]);
-        assert_eq!(taken(&["fir", "FIRST", "FIRST"]), ["-"; 3]);
-        assert_eq!(taken(&["gone", "FIRST", "FIRST"]), ["-"; 3]);
+    fn restored_content_is_not_a_change() {
+        assert_eq!(applied(&["FIRST", "FIRST", "FIRST"]), ["-"; 3]);
+        assert_eq!(applied(&["fir", "FIRST", "FIRST"]), ["-"; 3]);
+        assert_eq!(applied(&["missing", "FIRST", "FIRST"]), ["-"; 3]);
     }
 
     #[test]
-    fn what_is_wrong_is_taken_once_and_what_it_was_before_is_a_change() {
+    fn an_error_is_applied_once_and_the_recovery_is_a_change() {
         assert_eq!(
-            taken(&["gone", "gone", "gone", "FIRST", "FIRST", "gone", "gone"]),
-            ["-", "gone", "-", "-", "FIRST", "-", "gone"]
+            applied(&["missing", "missing", "missing", "FIRST", "FIRST", "missing", "missing"]),
+            ["-", "missing", "-", "-", "FIRST", "-", "missing"]
         );
     }
 
-    /// A change is there after a look at the latest, and taken by the second one that finds it.
     #[test]
-    fn a_change_is_taken_within_a_second() {
-        assert!(EVERY * 2 < Duration::from_secs(1));
+    fn two_polls_take_less_than_a_second() {
+        assert!(POLL_INTERVAL * 2 < Duration::from_secs(1));
     }
 }

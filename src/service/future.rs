@@ -1,4 +1,4 @@
-//! A request's way: decided, held if it has to wait, served, corrected if its response says so, and told what was decided.
+//! The stages of a request: decided, delayed, served, settled by its response, and answered.
 
 use std::{
     fmt,
@@ -12,16 +12,16 @@ use std::{
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::gate::{self, Asked, Gate, PutOff};
+use super::enforcer::{self, Admission, Deferred, Enforcer};
 use crate::{
+    cancellation::{PendingAcquire, PendingSettle, RefundGuard},
     clock::Sleep,
     decision::Decision,
-    leaving::{Asking, Correcting, Place},
-    observed::Observed,
+    decision_span::DecisionSpan,
     policy::Policy,
     respond::{Rejection, Respond},
     store::Store,
-    waiting::{Waited, Waiting},
+    wait_queue::{QueuedDecision, WaitTimer},
 };
 
 pin_project! {
@@ -33,35 +33,35 @@ pin_project! {
         St: Store,
         R: Respond<Req, S::Response, S::Error>,
     {
-        gate: Arc<Gate<P, St, R>>,
+        enforcer: Arc<Enforcer<P, St, R>>,
         context: Option<R::Context>,
-        observed: Observed,
+        span: DecisionSpan,
         #[pin]
-        stage: Stage<S, Req, St, S::Future, S::Response>,
+        stage: ResponseStage<S, Req, St, S::Future, S::Response>,
     }
 }
 
 pin_project! {
-    #[project = StageProjection]
-    enum Stage<S, Req, St: Store, F, Res> {
+    #[project = ResponseStageProjection]
+    enum ResponseStage<S, Req, St: Store, F, Res> {
         Rejected { why: Option<Rejection> },
         // The service is ready.
-        Deciding { asking: Asking<St>, call: Option<(S, Req)> },
-        // The service is not ready any more: others may use what is, while this request waits.
-        Waiting { waiting: Waiting<St>, call: Option<(S, Req)> },
-        Held { #[pin] turn: Sleep, admitted: Option<Admitted<S, Req, St>>, waited: Option<Waited> },
-        Readying { admitted: Option<Admitted<S, Req, St>> },
-        Serving { #[pin] response: F, decision: Decision },
-        Correcting { correcting: Correcting<St>, served: Option<(Res, Decision)> },
+        Deciding { acquire: PendingAcquire<St>, call: Option<(S, Req)> },
+        // The service need not be ready: the clone that is ready stays with the caller while this request waits.
+        Queued { decision: QueuedDecision<St>, call: Option<(S, Req)> },
+        Delayed { #[pin] delay: Sleep, admitted: Option<Admitted<S, Req, St>>, timer: Option<WaitTimer> },
+        PollingReady { admitted: Option<Admitted<S, Req, St>> },
+        Calling { #[pin] response: F, decision: Decision },
+        Settling { settle: PendingSettle<St>, served: Option<(Res, Decision)> },
     }
 }
 
-/// An admitted request, which gives its place in the queue back if it never gets to be served.
+/// An admitted request, whose charge is refunded if it is dropped before it is served.
 struct Admitted<S, Req, St: Store> {
     inner: S,
     request: Req,
     decision: Decision,
-    place: Option<Place<St>>,
+    refund_guard: Option<RefundGuard<St>>,
 }
 
 impl<S, Req, P, St, R> ResponseFuture<S, Req, P, St, R>
@@ -72,43 +72,43 @@ where
     R: Respond<Req, S::Response, S::Error>,
 {
     /// `inner` is ready.
-    pub(super) fn new(gate: &Arc<Gate<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
-        let context = Some(gate.respond.context(&request));
-        let (asked, observed) = gate.ask(&request);
-        let stage = match asked {
-            Asked::Answered(Ok(decision)) => {
-                gate.respond.forward(&decision, &mut request);
+    pub(super) fn new(enforcer: &Arc<Enforcer<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
+        let context = Some(enforcer.respond.context(&request));
+        let (admission, span) = enforcer.admit(&request);
+        let stage = match admission {
+            Admission::Decided(Ok(decision)) => {
+                enforcer.respond.forward(&decision, &mut request);
                 let response = inner.call(request);
-                Stage::Serving { response, decision }
+                ResponseStage::Calling { response, decision }
             }
-            // The clone need not be ready: it is left behind, and the one that is ready goes with the request.
-            Asked::Answered(Err(put_off)) => {
+            // The service that is ready goes with the request; the clone that replaces it need not be.
+            Admission::Decided(Err(deferred)) => {
                 let clone = inner.clone();
-                Stage::put_off(put_off, (mem::replace(inner, clone), request))
+                ResponseStage::defer(deferred, (mem::replace(inner, clone), request))
             }
-            Asked::Asking(asking) => {
+            Admission::Pending(acquire) => {
                 let clone = inner.clone();
                 let call = Some((mem::replace(inner, clone), request));
-                Stage::Deciding { asking, call }
+                ResponseStage::Deciding { acquire, call }
             }
         };
-        let gate = Arc::clone(gate);
+        let enforcer = Arc::clone(enforcer);
         Self {
-            gate,
+            enforcer,
             context,
-            observed,
+            span,
             stage,
         }
     }
 }
 
-impl<S, Req, St> Stage<S, Req, St, S::Future, S::Response>
+impl<S, Req, St> ResponseStage<S, Req, St, S::Future, S::Response>
 where
     S: Service<Req> + Clone,
     St: Store,
 {
     /// Calls a service that is ready.
-    fn serve<P, R>(gate: &Gate<P, St, R>, admitted: Admitted<S, Req, St>) -> Self
+    fn call<P, R>(enforcer: &Enforcer<P, St, R>, admitted: Admitted<S, Req, St>) -> Self
     where
         R: Respond<Req, S::Response, S::Error>,
     {
@@ -116,45 +116,45 @@ where
             mut inner,
             mut request,
             mut decision,
-            place,
+            refund_guard,
         } = admitted;
-        gate.respond.forward(&decision, &mut request);
+        enforcer.respond.forward(&decision, &mut request);
         let response = inner.call(request);
-        if let Some(receipt) = place.and_then(Place::take) {
-            decision.put_back(receipt);
+        if let Some(receipt) = refund_guard.and_then(RefundGuard::take) {
+            decision.restore_receipt(receipt);
         }
-        Self::Serving { response, decision }
+        Self::Calling { response, decision }
     }
 
-    /// Lets a request wait, or answers it. Others may use the service that is ready meanwhile.
-    fn put_off(put_off: PutOff<St>, (ready, request): (S, Req)) -> Self {
-        match put_off {
-            PutOff::Waiting(waiting) => {
+    /// Queues or rejects a request, and drops the service that is ready, so that others can use its capacity.
+    fn defer(deferred: Deferred<St>, (ready, request): (S, Req)) -> Self {
+        match deferred {
+            Deferred::Queued(decision) => {
                 let call = Some((ready.clone(), request));
-                Self::Waiting { waiting, call }
+                Self::Queued { decision, call }
             }
-            PutOff::Rejected(why) => Self::Rejected { why: Some(why) },
+            Deferred::Rejected(why) => Self::Rejected { why: Some(why) },
         }
     }
 
-    /// Holds a request back until its turn, if that has not come yet, and then calls a service that need not be ready.
-    fn hold(store: &St, (inner, request): (S, Req), mut decision: Decision) -> Self {
+    /// Delays an admitted request by its decision's delay, and then polls the service until it is ready.
+    fn delay(store: &St, (inner, request): (S, Req), mut decision: Decision) -> Self {
         let (clock, delay) = (store.clock(), decision.delay());
-        let waited = decision.held_by().map(|tier| Waited::begin(clock, tier.limit()));
+        let timer = decision.delayed_by().map(|tier| WaitTimer::start(clock, tier.limit()));
         let receipt = decision.take_receipt();
-        let place = receipt.map(|receipt| Place::new(store.clone(), receipt));
+        let refund_guard = receipt.map(|receipt| RefundGuard::new(store.clone(), receipt));
         let admitted = Some(Admitted {
             inner,
             request,
             decision,
-            place,
+            refund_guard,
         });
         match delay.is_zero() {
-            true => Self::Readying { admitted },
-            false => Self::Held {
-                turn: clock.sleep(delay),
+            true => Self::PollingReady { admitted },
+            false => Self::Delayed {
+                delay: clock.sleep(delay),
                 admitted,
-                waited,
+                timer,
             },
         }
     }
@@ -171,67 +171,69 @@ where
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let gate = &**this.gate;
+        let enforcer = &**this.enforcer;
         loop {
             let next = match this.stage.as_mut().project() {
-                StageProjection::Serving { response, decision } => {
+                ResponseStageProjection::Calling { response, decision } => {
                     let mut response = ready!(response.poll(context))?;
-                    let Some(correcting) = gate.correct(&mut response, decision) else {
-                        let context = this.context.take().expect(POLLED_AGAIN);
-                        gate.respond.admit(context, decision, &mut response);
+                    let Some(settle) = enforcer.settle(&mut response, decision) else {
+                        let context = this.context.take().expect(POLLED_AFTER_COMPLETION);
+                        enforcer.respond.admit(context, decision, &mut response);
                         return Poll::Ready(Ok(response));
                     };
                     let served = Some((response, decision.clone()));
-                    Stage::Correcting { correcting, served }
+                    ResponseStage::Settling { settle, served }
                 }
-                StageProjection::Correcting { correcting, served } => {
-                    let corrected = ready!(correcting.poll(context));
-                    let (context, served) = this.context.take().zip(served.take()).expect(POLLED_AGAIN);
+                ResponseStageProjection::Settling { settle, served } => {
+                    let settled = ready!(settle.poll(context));
+                    let (context, served) = this.context.take().zip(served.take()).expect(POLLED_AFTER_COMPLETION);
                     let (mut response, mut decision) = served;
-                    corrected.iter().for_each(|corrected| decision.follow(corrected));
-                    gate.respond.admit(context, &decision, &mut response);
+                    settled.iter().for_each(|settled| decision.apply_settled(settled));
+                    enforcer.respond.admit(context, &decision, &mut response);
                     return Poll::Ready(Ok(response));
                 }
-                StageProjection::Rejected { why } => {
-                    let (context, why) = this.context.take().zip(why.take()).expect(POLLED_AGAIN);
-                    gate::report(&why);
-                    return Poll::Ready(gate.respond.reject(context, why));
+                ResponseStageProjection::Rejected { why } => {
+                    let (context, why) = this.context.take().zip(why.take()).expect(POLLED_AFTER_COMPLETION);
+                    enforcer::log_rejection(&why);
+                    return Poll::Ready(enforcer.respond.reject(context, why));
                 }
-                StageProjection::Deciding { asking, call } => {
-                    let answer = ready!(this.observed.inside(|| asking.poll(&gate.store, context)));
-                    let (inner, request) = call.take().expect(POLLED_AGAIN);
-                    match gate.weigh(answer, this.observed) {
+                ResponseStageProjection::Deciding { acquire, call } => {
+                    let result = ready!(this.span.in_scope(|| acquire.poll(&enforcer.store, context)));
+                    let (inner, request) = call.take().expect(POLLED_AFTER_COMPLETION);
+                    match enforcer.decide_or_queue(result, this.span) {
                         Ok(decision) if decision.delay().is_zero() => {
-                            let place = None;
+                            let refund_guard = None;
                             let admitted = Admitted {
                                 inner,
                                 request,
                                 decision,
-                                place,
+                                refund_guard,
                             };
-                            Stage::serve(gate, admitted)
+                            ResponseStage::call(enforcer, admitted)
                         }
-                        Ok(decision) => Stage::hold(&gate.store, (inner.clone(), request), decision),
-                        Err(put_off) => Stage::put_off(put_off, (inner, request)),
+                        Ok(decision) => ResponseStage::delay(&enforcer.store, (inner.clone(), request), decision),
+                        Err(deferred) => ResponseStage::defer(deferred, (inner, request)),
                     }
                 }
-                StageProjection::Waiting { waiting, call } => {
-                    let answer = ready!(this.observed.inside(|| waiting.as_mut().poll(context)));
-                    match gate.judge(answer, this.observed) {
-                        Ok(decision) => Stage::hold(&gate.store, call.take().expect(POLLED_AGAIN), decision),
-                        Err(why) => Stage::Rejected { why: Some(why) },
+                ResponseStageProjection::Queued { decision, call } => {
+                    let result = ready!(this.span.in_scope(|| decision.as_mut().poll(context)));
+                    match enforcer.finalize(result, this.span) {
+                        Ok(decision) => {
+                            ResponseStage::delay(&enforcer.store, call.take().expect(POLLED_AFTER_COMPLETION), decision)
+                        }
+                        Err(why) => ResponseStage::Rejected { why: Some(why) },
                     }
                 }
-                StageProjection::Held { turn, admitted, .. } => {
-                    ready!(this.observed.inside(|| turn.poll(context)));
-                    this.observed.close();
+                ResponseStageProjection::Delayed { delay, admitted, .. } => {
+                    ready!(this.span.in_scope(|| delay.poll(context)));
+                    this.span.close();
                     let admitted = admitted.take();
-                    Stage::Readying { admitted }
+                    ResponseStage::PollingReady { admitted }
                 }
-                StageProjection::Readying { admitted } => {
-                    let Admitted { inner, .. } = admitted.as_mut().expect(POLLED_AGAIN);
+                ResponseStageProjection::PollingReady { admitted } => {
+                    let Admitted { inner, .. } = admitted.as_mut().expect(POLLED_AFTER_COMPLETION);
                     ready!(inner.poll_ready(context))?;
-                    Stage::serve(gate, admitted.take().expect(POLLED_AGAIN))
+                    ResponseStage::call(enforcer, admitted.take().expect(POLLED_AFTER_COMPLETION))
                 }
             };
             this.stage.set(next);
@@ -239,7 +241,7 @@ where
     }
 }
 
-const POLLED_AGAIN: &str = "a future is not polled again after it is ready";
+const POLLED_AFTER_COMPLETION: &str = "polled after completion";
 
 impl<S, Req, P, St, R> fmt::Debug for ResponseFuture<S, Req, P, St, R>
 where

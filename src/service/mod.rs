@@ -1,8 +1,8 @@
-//! The middleware itself: a service that asks before it serves.
+//! The tower service: decides about each request before it calls the inner service.
 
+mod enforcer;
 mod future;
-mod gate;
 mod service;
 
-pub(crate) use self::gate::{Gate, OnFailure};
+pub(crate) use self::enforcer::{Enforcer, OnFailure};
 pub use self::{future::ResponseFuture, service::RateLimit};

@@ -1,4 +1,4 @@
-//! A service that asks before it serves.
+//! The middleware around an inner service.
 
 use std::{
     fmt,
@@ -8,22 +8,22 @@ use std::{
 
 use tower_service::Service;
 
-use super::{future::ResponseFuture, gate::Gate};
+use super::{enforcer::Enforcer, future::ResponseFuture};
 use crate::{policy::Policy, respond::Respond, store::Store};
 
 /// A service behind a rate limit. Made by a [`RateLimitLayer`](crate::RateLimitLayer).
 ///
-/// It is ready when the inner service is. The inner service sees a request only after a decision that admits it: when this
-/// one is called, if the store need not be waited for and nothing queues, else once the future is polled.
+/// It is ready when the inner service is. It calls the inner service only after a decision that admits the request: in `call`
+/// itself if the store decides synchronously and no tier queues, otherwise when the future is polled.
 pub struct RateLimit<S, P, St, R> {
     inner: S,
-    gate: Arc<Gate<P, St, R>>,
+    enforcer: Arc<Enforcer<P, St, R>>,
 }
 
 impl<S, P, St, R> RateLimit<S, P, St, R> {
-    pub(crate) fn new(inner: S, gate: Gate<P, St, R>) -> Self {
-        let gate = Arc::new(gate);
-        Self { inner, gate }
+    pub(crate) fn new(inner: S, enforcer: Enforcer<P, St, R>) -> Self {
+        let enforcer = Arc::new(enforcer);
+        Self { inner, enforcer }
     }
 }
 
@@ -43,7 +43,7 @@ where
     }
 
     fn call(&mut self, request: Req) -> Self::Future {
-        ResponseFuture::new(&self.gate, &mut self.inner, request)
+        ResponseFuture::new(&self.enforcer, &mut self.inner, request)
     }
 }
 
@@ -51,7 +51,7 @@ impl<S: Clone, P, St, R> Clone for RateLimit<S, P, St, R> {
     fn clone(&self) -> Self {
         Self {
             inner: self.inner.clone(),
-            gate: Arc::clone(&self.gate),
+            enforcer: Arc::clone(&self.enforcer),
         }
     }
 }
@@ -60,7 +60,7 @@ impl<S: fmt::Debug, P, St: fmt::Debug, R> fmt::Debug for RateLimit<S, P, St, R> 
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimit")
             .field("inner", &self.inner)
-            .field("store", &self.gate.store)
+            .field("store", &self.enforcer.store)
             .finish_non_exhaustive()
     }
 }

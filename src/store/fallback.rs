@@ -1,4 +1,4 @@
-//! A store with another one to fall back on.
+//! A store with a memory store to fall back on.
 
 use std::{
     fmt,
@@ -7,14 +7,14 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use super::{MemoryStore, Store, sealed::Sealed};
+use super::{MemoryStore, Store, store::Sealed};
 use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
-/// A store, and this process's memory for as long as that store cannot decide: the same limits, counted by every node
-/// for itself. A layer makes one of its store when it is told to [fall back](crate::RateLimitLayer::fallback).
+/// A store with a memory store that decides while the first one fails: each node then applies the same limits on its own.
+/// [`RateLimitLayer::fallback`](crate::RateLimitLayer::fallback) builds one from the layer's store.
 ///
-/// Memory starts from nothing when the store fails, and what was charged there does not move to the store when that is
-/// back. So over any window, `n` nodes admit what the limit allows, and at most `n` times as much again.
+/// The memory store starts without state when the store fails, and its charges are not copied to the store when that recovers.
+/// So over any window, `n` nodes admit what the limit allows, plus at most `n` times as much.
 ///
 /// ```
 /// # #[cfg(feature = "redis")]
@@ -22,8 +22,8 @@ use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operat
 /// # async fn main() -> Result<(), tollgate::StoreError> {
 /// use tollgate::{Fallback, Key, Limiter, MemoryStore, Quota, RedisStore, SlidingLog};
 ///
-/// let nobody = RedisStore::connect("redis://127.0.0.1:1")?; // there is no Redis
-/// let store = Fallback::new(nobody, MemoryStore::new());
+/// let unreachable = RedisStore::connect("redis://127.0.0.1:1")?; // there is no Redis
+/// let store = Fallback::new(unreachable, MemoryStore::new());
 /// let limiter = Limiter::new("daily", SlidingLog::new(Quota::per_day(1)), store);
 /// let decision = limiter.check(&Key::GLOBAL).await?;
 /// assert!(decision.admits() && decision.is_by_fallback());
@@ -40,7 +40,7 @@ pub struct Fallback<St> {
 }
 
 impl<St> Fallback<St> {
-    /// The store, and memory for when it fails.
+    /// A store, and the memory store to use while it fails.
     pub fn new(store: St, memory: MemoryStore) -> Self {
         Self { store, memory }
     }
@@ -56,22 +56,22 @@ impl<St: Store> Store for Fallback<St> {
         let memory = self.memory.clone();
         let stage = match operation {
             Operation::Acquire(charges) => {
-                let spare = Some(charges.clone());
-                let answer = self.store.apply(Operation::Acquire(charges));
-                Stage::Asking { answer, spare }
+                let for_memory = Some(charges.clone());
+                let response = self.store.apply(Operation::Acquire(charges));
+                FallbackStage::Pending { response, for_memory }
             }
-            // Who charged it gives it back.
+            // The store that charged also refunds.
             Operation::Refund(receipt) if receipt.is_from_fallback() => {
-                Stage::remembered(&memory, Operation::Refund(receipt))
+                FallbackStage::decided(&memory, Operation::Refund(receipt))
             }
             Operation::Settle(receipt) if receipt.is_from_fallback() => {
-                Stage::remembered(&memory, Operation::Settle(receipt))
+                FallbackStage::decided(&memory, Operation::Settle(receipt))
             }
             Operation::Reset(charges) => {
                 let Ok(_) = memory.apply(Operation::Reset(charges.clone())).into_inner();
-                Stage::asking(&self.store, Operation::Reset(charges))
+                FallbackStage::pending(&self.store, Operation::Reset(charges))
             }
-            operation => Stage::asking(&self.store, operation),
+            operation => FallbackStage::pending(&self.store, operation),
         };
         FallbackDecision { memory, stage }
     }
@@ -89,27 +89,27 @@ impl<St: Store> Store for Fallback<St> {
 #[must_use = "futures do nothing unless polled"]
 pub struct FallbackDecision<St: Store> {
     memory: MemoryStore,
-    stage: Stage<St>,
+    stage: FallbackStage<St>,
 }
 
-enum Stage<St: Store> {
-    Asking {
-        answer: St::Future,
-        /// What memory is asked to take if the store cannot.
-        spare: Option<Charges>,
+enum FallbackStage<St: Store> {
+    Pending {
+        response: St::Future,
+        /// The charges for the memory store if the store fails.
+        for_memory: Option<Charges>,
     },
-    Remembered(Option<Decision>),
+    Decided(Option<Decision>),
 }
 
-impl<St: Store> Stage<St> {
-    fn asking(store: &St, operation: Operation) -> Self {
-        let (answer, spare) = (store.apply(operation), None);
-        Self::Asking { answer, spare }
+impl<St: Store> FallbackStage<St> {
+    fn pending(store: &St, operation: Operation) -> Self {
+        let (response, for_memory) = (store.apply(operation), None);
+        Self::Pending { response, for_memory }
     }
 
-    fn remembered(memory: &MemoryStore, operation: Operation) -> Self {
+    fn decided(memory: &MemoryStore, operation: Operation) -> Self {
         let Ok(decision) = memory.apply(operation).into_inner();
-        Self::Remembered(Some(decision))
+        Self::Decided(Some(decision))
     }
 }
 
@@ -119,19 +119,19 @@ impl<St: Store> Future for FallbackDecision<St> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         match &mut this.stage {
-            Stage::Asking { answer, spare } => {
-                let answer = ready!(Pin::new(answer).poll(context));
-                Poll::Ready(match (answer, spare.take()) {
+            FallbackStage::Pending { response, for_memory } => {
+                let result = ready!(Pin::new(response).poll(context));
+                Poll::Ready(match (result, for_memory.take()) {
                     (Err(_), Some(charges)) => {
                         let Ok(decision) = this.memory.apply(Operation::Acquire(charges)).into_inner();
                         Ok(decision.by_fallback())
                     }
-                    (answer, _) => answer,
+                    (result, _) => result,
                 })
             }
-            Stage::Remembered(decision) => {
+            FallbackStage::Decided(decision) => {
                 let decision = decision.take();
-                Poll::Ready(Ok(decision.expect("a future is not polled again after it is ready")))
+                Poll::Ready(Ok(decision.expect("polled after completion")))
             }
         }
     }

@@ -1,15 +1,13 @@
-//! Where state lives, and who charges it.
+//! Stores: they keep the state of limits, and decide.
 //!
-//! A [`Store`] does one thing: it applies an [`Operation`] in one atomic step, on its own clock, and says what came of
-//! it. [`MemoryStore`] keeps state in this process. [`RedisStore`] keeps it in Redis, for as many processes as share
-//! it. Both do the same arithmetic and answer alike, to the microsecond. A [`Fallback`] is one store that may fail and a
-//! memory store that stands in for it.
+//! A [`Store`] applies an [`Operation`] in one atomic step, on its own clock, and returns the decision. [`MemoryStore`] keeps
+//! state in this process. [`RedisStore`] keeps it in Redis, shared by many processes. Both do the same arithmetic and return
+//! the same decisions, to the microsecond. A [`Fallback`] uses a memory store while another store fails.
 
 mod fallback;
 mod memory;
 #[cfg(feature = "redis")]
 pub(crate) mod redis;
-mod sealed;
 mod store;
 
 #[cfg(feature = "redis")]

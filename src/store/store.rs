@@ -1,11 +1,10 @@
-//! What a store does.
+//! The trait of all stores.
 
 use std::error::Error;
 
-use super::sealed::Sealed;
 use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
-/// Keeps what has been used, and decides. It is sealed: what a store must be told of a charge may still grow.
+/// Keeps the state of limits, and decides about charges. It is sealed, so that operations and charges can be extended.
 ///
 /// ```
 /// use tollgate::{Charge, Key, Limit, MemoryStore, Operation, Quota, Store, TokenBucket};
@@ -26,19 +25,22 @@ use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operat
     note = "use `MemoryStore::new()` for one node, or `RedisStore::connect(url)?` for many"
 )]
 pub trait Store: Sealed + Clone + Send + Sync + 'static {
-    /// Why it could not decide.
+    /// The error if it cannot decide.
     type Error: Into<Box<dyn Error + Send + Sync>>;
-    /// The decision to come.
+    /// The future of a decision.
     type Future: Future<Output = Result<Decision, Self::Error>> + Send + Unpin + 'static;
 
-    /// Does what the operation says in one atomic step, and tells what came of it.
+    /// Applies an operation in one atomic step, and returns the decision.
     fn apply(&self, operation: Operation) -> Self::Future;
 
-    /// Takes charges at once, if it is a store that need not be waited for; any other gives them back.
+    /// Acquires charges synchronously, if the store can; otherwise returns them.
     fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
         Err(charges)
     }
 
-    /// The clock that requests which are held back wait on.
+    /// The clock on which delayed and waiting requests sleep.
     fn clock(&self) -> &Clock;
 }
+
+/// Restricts [`Store`] to the stores of this crate.
+pub trait Sealed {}

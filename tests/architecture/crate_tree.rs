@@ -1,4 +1,4 @@
-//! The crate's modules: which file each is in, what it defines, and what it hands on.
+//! The crate's modules: the file of each, its definitions and its re-exports.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use support::project::root;
 
 use crate::architecture::imports::{self, Module};
 
-/// `store::redis` as its words.
+/// The segments of a path: `store::redis` is `["store", "redis"]`.
 pub(crate) type ModulePath = Vec<String>;
 
 pub(crate) fn source() -> PathBuf {
@@ -19,7 +19,7 @@ pub(crate) fn source() -> PathBuf {
 
 pub(crate) struct CrateTree {
     modules: BTreeMap<ModulePath, Module>,
-    /// By path under `src/`, with the modules that are in each.
+    /// The modules of each file, by path under `src/`.
     files: BTreeMap<String, Vec<ModulePath>>,
 }
 
@@ -55,7 +55,7 @@ impl CrateTree {
         self.files.keys().map(String::as_str)
     }
 
-    /// The other files whose definitions a file uses, wherever it has their names from.
+    /// The other files whose definitions a file uses, through any re-export.
     pub(crate) fn imports_of(&self, file: &str) -> BTreeSet<String> {
         let modules = self.files[file].iter();
         let paths = modules.flat_map(|module| self.modules[module].imports.iter());
@@ -63,7 +63,7 @@ impl CrateTree {
         files.filter(|other| other != file).collect()
     }
 
-    /// What a file defines that has a name.
+    /// The named items that a file defines.
     pub(crate) fn defines(&self, file: &str) -> BTreeSet<String> {
         let modules = self.files[file].iter();
         modules
@@ -77,7 +77,7 @@ impl CrateTree {
         modules.flat_map(|module| self.modules[module].crates.clone()).collect()
     }
 
-    /// The file in which a path's item is defined, however many modules hand its name on.
+    /// The file that defines the item of a path, through any number of re-exports.
     fn defined_in(&self, path: &[String]) -> Option<String> {
         let (mut module, mut rest) = (ModulePath::new(), path);
         while let [name, after @ ..] = rest {
@@ -86,34 +86,34 @@ impl CrateTree {
                 (module, rest) = (child, after);
                 continue;
             }
-            if let Some(target) = self.handed_on(&module, name) {
+            if let Some(target) = self.re_exported(&module, name) {
                 return self.defined_in(&[&target[..], after].concat());
             }
             break;
         }
-        let holds = |(_, modules): &(&String, &Vec<ModulePath>)| modules.contains(&module);
-        self.files.iter().find(holds).map(|(file, _)| file.clone())
+        let contains = |(_, modules): &(&String, &Vec<ModulePath>)| modules.contains(&module);
+        self.files.iter().find(contains).map(|(file, _)| file.clone())
     }
 
-    fn handed_on(&self, module: &[String], name: &str) -> Option<ModulePath> {
+    fn re_exported(&self, module: &[String], name: &str) -> Option<ModulePath> {
         let module = &self.modules[module];
         if module.defines.contains(name) {
             return None;
         }
-        if let Some(target) = module.hands_on.get(name) {
+        if let Some(target) = module.re_exports.get(name) {
             return Some(target.clone());
         }
-        let whole = module.hands_on_all.iter().find(|whole| self.has(whole, name))?;
-        Some([&whole[..], &[name.to_owned()]].concat())
+        let glob = module.glob_re_exports.iter().find(|glob| self.has(glob, name))?;
+        Some([&glob[..], &[name.to_owned()]].concat())
     }
 
     fn has(&self, module: &[String], name: &str) -> bool {
         let module = &self.modules[module];
-        module.defines.contains(name) || module.hands_on.contains_key(name)
+        module.defines.contains(name) || module.re_exports.contains_key(name)
     }
 }
 
 fn module_path(file: &str) -> ModulePath {
-    let words = file.split('/').filter(|word| !matches!(*word, "mod" | "lib"));
-    words.map(str::to_owned).collect()
+    let segments = file.split('/').filter(|segment| !matches!(*segment, "mod" | "lib"));
+    segments.map(str::to_owned).collect()
 }

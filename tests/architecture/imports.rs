@@ -1,4 +1,4 @@
-//! What one file imports, from its `use` lines and from the paths that it writes out.
+//! The imports of a file, from its `use` items and its qualified paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,41 +15,41 @@ pub(crate) struct Module {
     pub(crate) imports: Vec<ModulePath>,
     pub(crate) crates: BTreeSet<String>,
     pub(crate) defines: BTreeSet<String>,
-    /// Names that it makes its own by `pub use`, and where they are from.
-    pub(crate) hands_on: BTreeMap<String, ModulePath>,
-    /// Modules of which it hands on everything.
-    pub(crate) hands_on_all: Vec<ModulePath>,
+    /// Names re-exported by `pub use`, with their origins.
+    pub(crate) re_exports: BTreeMap<String, ModulePath>,
+    /// Modules re-exported by `pub use module::*`.
+    pub(crate) glob_re_exports: Vec<ModulePath>,
 }
 
-/// The module that a file is, and those that are written inside of it. What is there for its own tests does not count.
+/// The module of a file and its inline modules, without items for tests and docs only.
 pub(crate) fn of_file(module: &ModulePath, text: &str) -> Vec<(ModulePath, Module)> {
     let file = syn::parse_file(text).expect("a file that compiles");
     let mut reader = Reader {
         dependencies: dependencies(),
         modules: vec![(module.clone(), Module::default())],
-        inside: vec![0],
+        stack: vec![0],
     };
     reader.visit_file(&file);
     reader.modules
 }
 
 struct Reader {
-    /// As paths name them, and as Cargo.toml does.
+    /// Crate names as in paths, with the names in Cargo.toml.
     dependencies: BTreeMap<String, String>,
     modules: Vec<(ModulePath, Module)>,
-    /// Which of these it reads, and inside of which.
-    inside: Vec<usize>,
+    /// Indexes into `modules`, from the file's module to the current one.
+    stack: Vec<usize>,
 }
 
 impl Reader {
-    fn here(&mut self) -> &mut (ModulePath, Module) {
-        let current = *self.inside.last().expect("a file is a module");
+    fn current(&mut self) -> &mut (ModulePath, Module) {
+        let current = *self.stack.last().expect("a file is a module");
         &mut self.modules[current]
     }
 
-    /// A path as seen from the crate's root, if it is one of this crate; otherwise its crate is noted.
+    /// A path of this crate, from the crate's root; for a path of a dependency, records the crate.
     fn absolute(&mut self, path: &[String]) -> Option<ModulePath> {
-        let mut module = self.here().0.clone();
+        let mut module = self.current().0.clone();
         let mut rest = path;
         match path.first()?.as_str() {
             "crate" => return Some(path[1..].to_vec()),
@@ -63,8 +63,13 @@ impl Reader {
                 }
             }
             name => {
+                // An imported module of this crate, like `metrics`, shadows the dependency of its name.
+                let is_module = |path: &ModulePath| path.last().is_some_and(|last| last == name);
+                if self.current().1.imports.iter().any(is_module) {
+                    return None;
+                }
                 if let Some(dependency) = self.dependencies.get(name).cloned() {
-                    self.here().1.crates.insert(dependency);
+                    self.current().1.crates.insert(dependency);
                 }
                 return None;
             }
@@ -75,36 +80,38 @@ impl Reader {
 
     fn import(&mut self, path: &[String]) {
         if let Some(path) = self.absolute(path) {
-            self.here().1.imports.push(path);
+            self.current().1.imports.push(path);
         }
     }
 
-    fn hand_on(&mut self, name: String, path: &[String]) {
+    fn re_export(&mut self, name: String, path: &[String]) {
         if let Some(path) = self.absolute(path) {
-            self.here().1.hands_on.insert(name, path);
+            self.current().1.re_exports.insert(name, path);
         }
     }
 
-    fn read_use(&mut self, tree: &UseTree, before: &[String], handed_on: bool) {
-        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+    fn read_use(&mut self, tree: &UseTree, prefix: &[String], is_re_export: bool) {
+        let joined = |name: &syn::Ident| [prefix, &[name.to_string()]].concat();
         match tree {
-            UseTree::Path(path) => self.read_use(&path.tree, &with(&path.ident), handed_on),
+            UseTree::Path(path) => self.read_use(&path.tree, &joined(&path.ident), is_re_export),
             UseTree::Group(group) => {
                 for tree in &group.items {
-                    self.read_use(tree, before, handed_on);
+                    self.read_use(tree, prefix, is_re_export);
                 }
             }
-            UseTree::Glob(_) if handed_on => {
-                if let Some(module) = self.absolute(before) {
-                    self.here().1.hands_on_all.push(module);
+            UseTree::Glob(_) if is_re_export => {
+                if let Some(module) = self.absolute(prefix) {
+                    self.current().1.glob_re_exports.push(module);
                 }
             }
-            UseTree::Glob(_) => self.import(before),
-            UseTree::Name(name) if name.ident == "self" => self.import(before),
-            UseTree::Name(name) if handed_on => self.hand_on(name.ident.to_string(), &with(&name.ident)),
-            UseTree::Name(name) => self.import(&with(&name.ident)),
-            UseTree::Rename(rename) if handed_on => self.hand_on(rename.rename.to_string(), &with(&rename.ident)),
-            UseTree::Rename(rename) => self.import(&with(&rename.ident)),
+            UseTree::Glob(_) => self.import(prefix),
+            UseTree::Name(name) if name.ident == "self" => self.import(prefix),
+            UseTree::Name(name) if is_re_export => self.re_export(name.ident.to_string(), &joined(&name.ident)),
+            UseTree::Name(name) => self.import(&joined(&name.ident)),
+            UseTree::Rename(rename) if is_re_export => {
+                self.re_export(rename.rename.to_string(), &joined(&rename.ident))
+            }
+            UseTree::Rename(rename) => self.import(&joined(&rename.ident)),
         }
     }
 }
@@ -116,40 +123,40 @@ impl<'ast> Visit<'ast> for Reader {
             return;
         }
         if let Some(name) = name {
-            self.here().1.defines.insert(name);
+            self.current().1.defines.insert(name);
         }
         visit::visit_item(self, item);
     }
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
         let Some((_, items)) = &item.content else { return };
-        let path = [&self.here().0[..], &[item.ident.to_string()]].concat();
+        let path = [&self.current().0[..], &[item.ident.to_string()]].concat();
         self.modules.push((path, Module::default()));
-        self.inside.push(self.modules.len() - 1);
+        self.stack.push(self.modules.len() - 1);
         items.iter().for_each(|item| self.visit_item(item));
-        self.inside.pop();
+        self.stack.pop();
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        let handed_on = !matches!(item.vis, Visibility::Inherited);
-        self.read_use(&item.tree, &[], handed_on);
+        let is_re_export = !matches!(item.vis, Visibility::Inherited);
+        self.read_use(&item.tree, &[], is_re_export);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if words.len() > 1 {
-            self.import(&words);
+        let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if segments.len() > 1 {
+            self.import(&segments);
         }
         visit::visit_path(self, path);
     }
 
-    /// What is inside of a macro's call are words, of which some are paths.
+    /// Finds paths of dependencies in the tokens of a macro call.
     fn visit_macro(&mut self, call: &'ast Macro) {
         visit::visit_macro(self, call);
         let text = call.tokens.to_string();
-        let words: Vec<&str> = text.split_whitespace().collect();
-        for (at, pair) in words.windows(2).enumerate() {
-            let begins = at == 0 || words[at - 1] != "::";
+        let tokens: Vec<&str> = text.split_whitespace().collect();
+        for (at, pair) in tokens.windows(2).enumerate() {
+            let begins = at == 0 || tokens[at - 1] != "::";
             if begins && pair[1] == "::" && self.dependencies.contains_key(pair[0]) {
                 self.import(&[pair[0].to_owned()]);
             }
@@ -157,7 +164,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// What an item is called, if others can name it, and what is said of it.
+/// The name of an item, if others can import it, and its attributes.
 fn named(item: &Item) -> (Option<String>, &[Attribute]) {
     match item {
         Item::Const(item) => (Some(item.ident.to_string()), &item.attrs),
@@ -184,7 +191,7 @@ fn is_for_tests(attribute: &Attribute) -> bool {
     }
 }
 
-/// What Cargo.toml takes from others, by the names that paths have for it.
+/// The dependencies in Cargo.toml, by their names in paths.
 fn dependencies() -> BTreeMap<String, String> {
     let manifest: toml::Table = toml::from_str(include_str!("../../Cargo.toml")).expect("Cargo.toml is TOML");
     let names = manifest["dependencies"].as_table().expect("a table").keys();

@@ -1,44 +1,59 @@
-//! The floors, from the tables of docs/architecture.md.
-
-use crate::architecture::room::Room;
+//! The layers, from the tables of docs/architecture.md.
 
 const PAGE: &str = include_str!("../../docs/architecture.md");
 
-/// The rooms of the table whose columns are floor, room, what it is for, and crates.
-pub(crate) fn rooms() -> Vec<Room> {
-    let rooms: Vec<Room> = PAGE.lines().filter_map(room).collect();
-    assert!(!rooms.is_empty(), "docs/architecture.md has no table of rooms");
-    rooms
+/// A row of the table of modules.
+pub(crate) struct LayeredModule {
+    /// A folder of `src/`, or a file without its `.rs`.
+    pub(crate) path: String,
+    pub(crate) layer: u32,
+    /// The crates that its files use, sorted.
+    pub(crate) crates: Vec<String>,
 }
 
-/// Rooms, and what each never imports.
-pub(crate) fn never() -> Vec<(String, Vec<String>)> {
-    let after = PAGE.split_once("| room | never imports | why |");
-    let (_, table) = after.expect("docs/architecture.md says what is never imported");
+/// The rows of the table with the columns layer, module, purpose, and crates.
+pub(crate) fn modules() -> Vec<LayeredModule> {
+    let modules: Vec<LayeredModule> = PAGE.lines().filter_map(module).collect();
+    assert!(!modules.is_empty(), "docs/architecture.md has no table of modules");
+    modules
+}
+
+/// Modules, and the modules that each must not import.
+pub(crate) fn forbidden_imports() -> Vec<(String, Vec<String>)> {
+    let after = PAGE.split_once(" | never imports | why |");
+    let (_, table) = after.expect("docs/architecture.md has a table of forbidden imports");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {
-        let [room, never, _] = cells(line)[..] else { return None };
-        Some((code(room).pop()?, code(never)))
+        let [module, forbidden, _] = cells(line)[..] else {
+            return None;
+        };
+        Some((code(module).pop()?, code(forbidden)))
     };
-    rows.map(|line| row(line).expect("a room, and what it never imports"))
+    rows.map(|line| row(line).expect("a module and its forbidden imports"))
         .collect()
 }
 
-fn room(line: &str) -> Option<Room> {
-    let [floor, room, _, crates] = cells(line)[..] else {
+fn module(line: &str) -> Option<LayeredModule> {
+    let [layer, module, _, crates] = cells(line)[..] else {
         return None;
     };
-    let (floor, mut crates) = (floor.parse().ok()?, code(crates));
+    let (layer, mut crates) = (layer.parse().ok()?, code(crates));
     crates.sort();
-    let path = code(room).pop()?;
-    Some(Room { path, floor, crates })
+    let path = code(module).pop()?;
+    Some(LayeredModule { path, layer, crates })
 }
 
 fn cells(line: &str) -> Vec<&str> {
     line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// What is written as code.
+/// The code spans of a cell.
 fn code(cell: &str) -> Vec<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Whether a file of `src/` is a module, or in its folder.
+pub(crate) fn contains(module: &str, file: &str) -> bool {
+    let rest = file.strip_prefix(module);
+    rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }

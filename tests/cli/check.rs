@@ -1,15 +1,15 @@
-//! `tollgate check`: what is wrong with a rules file is shown where it is, and a Redis that cannot count is found out.
+//! `tollgate check`: errors of a rules file are shown in place, and an unsuitable Redis is reported.
 
 use std::fs;
 
 use support::{
     project::root,
-    redis::{RedisServer, ask},
+    redis::{RedisServer, query},
 };
 
 use super::{RULES, Run, folder_with};
 
-/// As docs/cli.md has it: a file with five mistakes.
+/// The file with five mistakes in docs/cli.md.
 const MISTAKES: &str = r#"[[limit]]
 name = "user"
 algorithm = "token_buckt"
@@ -27,16 +27,16 @@ key = "ip"
 pathh = "/login"
 "#;
 
-/// The mistakes as they are shown, without colours.
+/// The diagnostics, without colours.
 const SHOWN: &str = include_str!("check.txt");
 
 #[test]
-fn nothing_is_wrong() {
+fn valid_rules_are_summarized() {
     let folder = folder_with(RULES);
-    let printed = Run::in_a_pipe(folder.path(), &["check", "rules.toml"]).done();
+    let printed = Run::in_a_pipe(folder.path(), &["check", "rules.toml"]).success();
     assert_eq!(
         printed,
-        "rules.toml: nothing is wrong: 5 limits
+        "rules.toml: valid, 5 limits
   all      1000 per 315360000s, fixed_window
   user     10 per 315360000s, fixed_window
   partner  10 per 315360000s, fixed_window
@@ -44,11 +44,14 @@ fn nothing_is_wrong() {
   pair     10 per 315360000s, fixed_window
 "
     );
-    assert_eq!(Run::in_a_pipe(folder.path(), &["check", "-q", "rules.toml"]).done(), "");
+    assert_eq!(
+        Run::in_a_pipe(folder.path(), &["check", "-q", "rules.toml"]).success(),
+        ""
+    );
 }
 
 #[test]
-fn each_mistake_is_shown_in_its_line() {
+fn mistakes_are_shown_with_their_lines() {
     let folder = folder_with(MISTAKES);
     let run = Run::in_a_pipe(folder.path(), &["check", "rules.toml"]);
     assert_eq!((run.code, &*run.output, &*run.errors), (Some(1), "", SHOWN));
@@ -61,9 +64,8 @@ fn each_mistake_is_shown_in_its_line() {
     }
 }
 
-/// The gateway and the others show the same.
 #[test]
-fn every_subcommand_shows_what_is_wrong_with_its_rules() {
+fn every_subcommand_shows_the_same_diagnostics() {
     let folder = folder_with(MISTAKES);
     let key = ["--store", "redis://127.0.0.1:1", "--limit", "user"];
     for arguments in [
@@ -81,9 +83,9 @@ fn every_subcommand_shows_what_is_wrong_with_its_rules() {
     }
 }
 
-/// The picture in docs/cli.md is what a terminal shows. `OVERWRITE=1` draws it anew.
+/// `OVERWRITE=1` updates the picture.
 #[test]
-fn the_picture_in_the_docs_is_what_a_terminal_shows() {
+fn the_picture_in_the_docs_matches_a_terminal() {
     let folder = folder_with(MISTAKES);
     let run = Run::on_a_terminal(folder.path(), &["check", "rules.toml"], &[]);
     assert_eq!(run.code, Some(1));
@@ -95,7 +97,7 @@ fn the_picture_in_the_docs_is_what_a_terminal_shows() {
     }
     assert!(
         fs::read_to_string(file).unwrap() == svg,
-        "docs/check.svg is old: OVERWRITE=1 draws it anew"
+        "docs/check.svg is outdated: OVERWRITE=1 updates it"
     );
 }
 
@@ -103,35 +105,35 @@ fn the_picture_in_the_docs_is_what_a_terminal_shows() {
 fn several_files_are_all_checked() {
     let folder = folder_with(RULES);
     fs::write(folder.file("wrong.toml"), MISTAKES).unwrap();
-    let run = Run::in_a_pipe(folder.path(), &["check", "wrong.toml", "gone.toml", "rules.toml"]);
+    let run = Run::in_a_pipe(folder.path(), &["check", "wrong.toml", "missing.toml", "rules.toml"]);
     assert_eq!(run.code, Some(1));
     assert!(
-        run.output.starts_with("rules.toml: nothing is wrong: 5 limits\n"),
+        run.output.starts_with("rules.toml: valid, 5 limits\n"),
         "{}",
         run.output
     );
     assert!(
         run.errors
-            .contains("\nerror: wrong.toml: 5 things are wrong\nerror: gone.toml: "),
+            .contains("\nerror: wrong.toml: 5 errors\nerror: missing.toml: "),
         "{}",
         run.errors
     );
 }
 
 #[test]
-fn a_file_that_is_no_rules_file_does_not_fill_the_terminal() {
+fn the_number_of_shown_errors_is_bounded() {
     let folder = folder_with(&"[[limit]]\n".repeat(100));
     let run = Run::in_a_pipe(folder.path(), &["check", "rules.toml"]);
     assert!(
         run.errors
-            .ends_with("error: rules.toml: 500 things are wrong, and 450 of them are not shown\n"),
+            .ends_with("error: rules.toml: 500 errors, 450 of them not shown\n"),
         "{}",
         run.errors
     );
 }
 
 #[test]
-fn standard_input() {
+fn rules_from_standard_input() {
     let folder = folder_with(RULES);
     let mut command = support::project::tollgate("check");
     command
@@ -139,62 +141,59 @@ fn standard_input() {
         .stdin(fs::File::open(folder.file("rules.toml")).unwrap());
     assert!(
         Run::of(&mut command)
-            .done()
-            .starts_with("standard input: nothing is wrong: 5 limits\n")
+            .success()
+            .starts_with("standard input: valid, 5 limits\n")
     );
 }
 
 #[test]
-fn a_redis_and_a_valkey_that_are_fit() {
+fn a_suitable_redis_and_a_suitable_valkey() {
     let folder = folder_with(RULES);
     for (server, name) in RedisServer::each().iter().zip(["Redis", "Valkey"]) {
         let url = server.url();
-        let printed = Run::in_a_pipe(folder.path(), &["check", "--store", &url]).done();
+        let printed = Run::in_a_pipe(folder.path(), &["check", "--store", &url]).success();
         let address = url.strip_prefix("redis://").unwrap();
+        assert!(printed.starts_with(&format!("{address}: usable, {name} ")), "{printed}");
         assert!(
-            printed.starts_with(&format!("{address}: nothing is wrong: {name} ")),
+            printed.ends_with("; scripts run and the user has the permissions that limits need\n"),
             "{printed}"
         );
-        assert!(
-            printed.ends_with(", scripts run, and this user has the rights that limits need\n"),
-            "{printed}"
-        );
-        // Nothing is left there.
-        assert_eq!(ask::<usize>(&mut server.client(), "DBSIZE"), 0);
+        // The check deletes its keys.
+        assert_eq!(query::<usize>(&mut server.client(), "DBSIZE"), 0);
     }
 }
 
 #[test]
-fn a_redis_that_would_evict_limits_is_warned_of() {
+fn an_evicting_redis_is_a_warning() {
     let folder = folder_with(RULES);
     let redis = RedisServer::start_with(&["--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru"]);
     let check = || Run::in_a_pipe(folder.path(), &["check", "--store", &redis.url()]);
     let run = check();
     assert_eq!(run.code, Some(0));
     let warning = format!(
-        "warning: 127.0.0.1:{}: maxmemory-policy allkeys-lru evicts limits",
+        "warning: 127.0.0.1:{}: maxmemory-policy allkeys-lru evicts counters",
         redis.port()
     );
     assert!(run.errors.starts_with(&warning), "{}", run.errors);
-    ask::<()>(&mut redis.client(), "CONFIG SET maxmemory-policy volatile-ttl");
-    check().done();
+    query::<()>(&mut redis.client(), "CONFIG SET maxmemory-policy volatile-ttl");
+    check().success();
 }
 
-/// As other editors save it.
+/// A file in Latin-1.
 #[test]
-fn a_file_that_is_no_text() {
+fn a_file_that_is_not_utf_8() {
     let folder = folder_with(RULES);
     fs::write(folder.file("latin1.toml"), b"# Zo\xeb\n").unwrap();
-    let line = Run::in_a_pipe(folder.path(), &["check", "latin1.toml"]).failed();
+    let line = Run::in_a_pipe(folder.path(), &["check", "latin1.toml"]).failure();
     assert!(line.starts_with("latin1.toml:1:5: "), "{line}");
 }
 
 #[test]
-fn a_valkey_without_lua_is_named_as_such() {
+fn a_valkey_without_lua_is_reported() {
     let folder = folder_with(RULES);
     let valkey = RedisServer::valkey_with(&["--enable-module-command", "yes"]);
-    ask::<()>(&mut valkey.client(), "MODULE UNLOAD lua");
-    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &valkey.url()]).failed();
+    query::<()>(&mut valkey.client(), "MODULE UNLOAD lua");
+    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &valkey.url()]).failure();
     assert!(
         line.contains("this Valkey was built without Lua, or it was unloaded"),
         "{line}"
@@ -202,28 +201,28 @@ fn a_valkey_without_lua_is_named_as_such() {
 }
 
 #[test]
-fn a_user_without_rights_is_told_what_is_missing() {
+fn a_user_without_rights_is_reported_with_the_missing_commands() {
     let folder = folder_with(RULES);
     let redis = RedisServer::start();
     let rights = "ACL SETUSER limits on >secret ~rate_limit:* +evalsha +script|load";
-    ask::<()>(&mut redis.client(), rights);
+    query::<()>(&mut redis.client(), rights);
     let store = redis.url().replace("redis://", "redis://limits:secret@");
-    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &store]).failed();
+    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &store]).failure();
     assert!(
         line.contains("allow the user the commands that lua/README.md lists") && !line.contains("secret"),
         "{line}"
     );
     let store = redis.url().replace("redis://", "redis://limits:wrong@");
-    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &store]).failed();
+    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &store]).failure();
     assert!(line.contains("check the user name and the password"), "{line}");
 }
 
-/// A user who may use keys of one prefix only.
+/// The Redis user may access keys of one prefix only.
 #[test]
-fn a_prefix_is_kept_to() {
+fn every_subcommand_keeps_to_its_prefix() {
     let folder = folder_with(RULES);
     let redis = RedisServer::start();
-    ask::<()>(&mut redis.client(), "ACL SETUSER limits on >secret ~mine:* +@all");
+    query::<()>(&mut redis.client(), "ACL SETUSER limits on >secret ~mine:* +@all");
     let store = redis.url().replace("redis://", "redis://limits:secret@");
     assert_eq!(
         Run::in_a_pipe(folder.path(), &["check", "--store", &store]).code,
@@ -236,7 +235,7 @@ fn a_prefix_is_kept_to() {
         &["peek", "--rules", "rules.toml", "--limit", "all"],
         &["reset", "--rules", "rules.toml", "--limit", "all"],
     ] {
-        Run::in_a_pipe(folder.path(), &[arguments, &with].concat()).done();
+        Run::in_a_pipe(folder.path(), &[arguments, &with].concat()).success();
     }
-    assert_eq!(ask::<usize>(&mut redis.client(), "DBSIZE"), 0);
+    assert_eq!(query::<usize>(&mut redis.client(), "DBSIZE"), 0);
 }

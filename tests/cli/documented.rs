@@ -1,8 +1,8 @@
-//! The runs in docs/cli.md and docs/simulate.md: each is repeated, and prints what the page says.
+//! The console blocks of docs/cli.md and docs/simulate.md: each command is run, and its output is compared.
 //!
 //! A block ```` ```toml title="rules.toml" ```` is a file. In a block ```` ```console ````, lines that begin with `$ ` are
-//! commands, and those below what they print; `[..]` stands for anything in a line. A command that ends in ` &` goes on until
-//! the page ends.
+//! commands, and the lines below are their output; `[..]` matches any text in a line. A command that ends in ` &` runs until
+//! the end of the page.
 
 use std::{
     env, fs,
@@ -19,10 +19,10 @@ use support::{
 
 use super::SUBCOMMANDS;
 
-/// A page that is read from its top to its end, in a folder of its own, with a Redis of its own.
+/// A page that is run from top to bottom, with its own folder and Redis.
 struct Page {
     folder: Folder,
-    /// What the page says, and what it is here.
+    /// A port in the page, and the port that replaces it.
     ports: Vec<(&'static str, String)>,
     running: Vec<Child>,
     commands: usize,
@@ -48,10 +48,10 @@ impl Page {
         }
     }
 
-    fn here(&self, text: &str) -> String {
-        let replace = |text: String, (said, is): &(&str, String)| {
-            let text = text.replace(&format!(":{said}"), &format!(":{is}"));
-            text.replace(&format!(" {said} "), &format!(" {is} "))
+    fn with_test_ports(&self, text: &str) -> String {
+        let replace = |text: String, (documented, actual): &(&str, String)| {
+            let text = text.replace(&format!(":{documented}"), &format!(":{actual}"));
+            text.replace(&format!(" {documented} "), &format!(" {actual} "))
         };
         self.ports.iter().fold(text.to_owned(), replace)
     }
@@ -87,16 +87,16 @@ impl Page {
         }
         let all = lines.join("\n");
         assert_eq!(lines.len(), printed.len(), "$ {command}\n{all}");
-        for (line, said) in lines.iter().zip(printed) {
+        for (line, pattern) in lines.iter().zip(printed) {
             assert!(
-                matches(line, said),
-                "$ {command}\n{line}\nwhere the page says\n{said}\nof\n{all}"
+                matches(line, pattern),
+                "$ {command}\n{line}\nwhere the page has\n{pattern}\nof\n{all}"
             );
         }
     }
 
     fn read(mut self, text: &str) -> usize {
-        let text = self.here(text);
+        let text = self.with_test_ports(text);
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             let Some(fence) = line.strip_prefix("```") else {
@@ -117,7 +117,7 @@ impl Page {
                         .iter()
                         .position(|line| line.starts_with("$ "))
                         .unwrap_or(after.len());
-                    // A blank line before the next command is for readers.
+                    // A blank line before the next command is not output.
                     let mut printed = &after[..end];
                     while let [before @ .., last] = printed
                         && last.is_empty()
@@ -142,9 +142,9 @@ impl Drop for Page {
     }
 }
 
-/// Whether a line is what the page says, in which `[..]` is anything.
-fn matches(line: &str, said: &str) -> bool {
-    let mut pieces = said.split("[..]");
+/// Whether a line matches a pattern, in which `[..]` is any text.
+fn matches(line: &str, pattern: &str) -> bool {
+    let mut pieces = pattern.split("[..]");
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = line.strip_prefix(first) else {
         return false;
@@ -165,7 +165,7 @@ fn matches(line: &str, said: &str) -> bool {
 }
 
 #[test]
-fn the_runs_of_the_tool() {
+fn the_commands_in_cli_md() {
     let text = fs::read_to_string(root().join("docs/cli.md")).unwrap();
     assert_eq!(
         Page::new().read(&text),
@@ -173,12 +173,12 @@ fn the_runs_of_the_tool() {
     );
     for subcommand in SUBCOMMANDS {
         let run = format!("\n$ tollgate {subcommand}");
-        assert!(text.contains(&run), "docs/cli.md has no run of {subcommand}");
+        assert!(text.contains(&run), "docs/cli.md does not run {subcommand}");
     }
 }
 
 #[test]
-fn the_runs_of_simulate() {
+fn the_commands_in_simulate_md() {
     let text = fs::read_to_string(root().join("docs/simulate.md")).unwrap();
     assert_eq!(
         Page::new().read(&text),
@@ -187,8 +187,8 @@ fn the_runs_of_simulate() {
 }
 
 #[test]
-fn what_is_matched() {
-    for (line, said, is) in [
+fn patterns_match_any_text() {
+    for (line, pattern, is_match) in [
         ("a b", "a b", true),
         ("a b", "a [..]", true),
         ("a b c", "a [..] c", true),
@@ -197,6 +197,6 @@ fn what_is_matched() {
         ("ab", "a", false),
         ("", "[..]", true),
     ] {
-        assert_eq!(matches(line, said), is, "{line}: {said}");
+        assert_eq!(matches(line, pattern), is_match, "{line}: {pattern}");
     }
 }

@@ -1,4 +1,4 @@
-//! `tollgate peek` and `tollgate reset`: how one key stands, by every way in which people have a key.
+//! `tollgate peek` and `tollgate reset`: the state of a key, given in every notation.
 
 use axum::http::Request;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tollgate::{Operation, RedisStore, RuleSet, Store};
 
 use super::{RULES, Run, folder_with};
 
-/// A Redis in which a request has been counted by each of the rules.
+/// A Redis in which each limit has counted three requests.
 async fn counted() -> (RedisServer, support::folder::Folder) {
     let redis = RedisServer::start();
     let store = RedisStore::builder()
@@ -33,12 +33,12 @@ async fn counted() -> (RedisServer, support::folder::Folder) {
     (redis, folder_with(RULES))
 }
 
-/// As `printf k1 | sha256sum | cut -c1-32` says.
+/// As `printf k1 | sha256sum | cut -c1-32` prints.
 const K1: &str = "apikey:6ab9f1eb8f7d3388f4f9d586f66e99fd";
 
 const ALICE: &str = "rate_limit:fixed_window:user:315360000000000:x-user-id:alice";
 
-/// The limit, how its key may be written, and the key.
+/// A limit, a notation of its key, and the key.
 const KEYS: [(&str, &[&str], &str); 15] = [
     ("all", &[], "global"),
     ("all", &["global"], "global"),
@@ -48,7 +48,7 @@ const KEYS: [(&str, &[&str], &str); 15] = [
     ("user", &["header=alice"], "x-user-id:alice"),
     ("user", &["x-user-id:alice"], "x-user-id:alice"),
     ("user", &[ALICE], "x-user-id:alice"),
-    // As `printf %s x-user-id:alice | sha256sum | cut -c1-16` says.
+    // As `printf %s x-user-id:alice | sha256sum | cut -c1-16` prints.
     ("user", &["14fcf822b106b68a"], "x-user-id:alice"),
     ("partner", &["apikey=k1"], K1),
     ("partner", &["apikey:x-api-key=k1"], K1),
@@ -84,28 +84,28 @@ fn arguments<'a>(
 }
 
 #[tokio::test]
-async fn a_key_is_found_however_it_is_written() {
+async fn every_notation_of_a_key_is_accepted() {
     let (redis, folder) = counted().await;
     let store = redis.url();
     for (limit, keys, key) in KEYS {
         let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, keys, &["--json"]));
-        let told: Value = serde_json::from_str(&run.done()).unwrap();
+        let state: Value = serde_json::from_str(&run.success()).unwrap();
         let used = if limit == "all" { 997 } else { 7 };
-        assert_eq!(told["remaining"], used, "{keys:?}: {told}");
-        assert_eq!(told["is_unused"], false, "{keys:?}: {told}");
-        let identity = told["identity"].as_str().unwrap();
-        // What is not plain text in a key is its digest.
-        assert!(identity.starts_with(key), "{keys:?}: {told}");
-        let redis_key = told["redis_key"].as_str().unwrap();
+        assert_eq!(state["remaining"], used, "{keys:?}: {state}");
+        assert_eq!(state["is_unused"], false, "{keys:?}: {state}");
+        let identity = state["identity"].as_str().unwrap();
+        // A value with unsafe characters is a digest in the key.
+        assert!(identity.starts_with(key), "{keys:?}: {state}");
+        let redis_key = state["redis_key"].as_str().unwrap();
         assert!(
             redis_key.starts_with("rate_limit:fixed_window:") && redis_key.ends_with(identity),
-            "{told}"
+            "{state}"
         );
-        // By the digest that logs have, and by the key that Redis has.
-        for also in [told["digest"].as_str().unwrap(), redis_key] {
+        // By the digest in logs, and by the key in Redis.
+        for also in [state["digest"].as_str().unwrap(), redis_key] {
             let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, &[also], &["--json"]));
             assert_eq!(
-                serde_json::from_str::<Value>(&run.done()).unwrap()["identity"],
+                serde_json::from_str::<Value>(&run.success()).unwrap()["identity"],
                 identity,
                 "{also}"
             );
@@ -114,7 +114,7 @@ async fn a_key_is_found_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_key_that_has_used_nothing() {
+async fn an_unused_key_is_full() {
     let (redis, folder) = counted().await;
     let store = redis.url();
     for (limit, keys, identity) in [
@@ -126,32 +126,32 @@ async fn a_key_that_has_used_nothing() {
         ("tenant", &["method=BREW"], "~none:~none:method:other"),
     ] {
         let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, keys, &["--json"]));
-        let told: Value = serde_json::from_str(&run.done()).unwrap();
+        let state: Value = serde_json::from_str(&run.success()).unwrap();
         assert_eq!(
-            (&told["identity"], &told["is_unused"]),
+            (&state["identity"], &state["is_unused"]),
             (&json!(identity), &json!(true)),
-            "{told}"
+            "{state}"
         );
         assert_eq!(
-            (&told["remaining"], &told["full_in_us"]),
+            (&state["remaining"], &state["full_in_us"]),
             (&json!(10), &json!(0)),
-            "{told}"
+            "{state}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_look_is_printed_and_changes_nothing() {
+async fn peek_prints_the_state_of_a_key_without_changing_it() {
     let (redis, folder) = counted().await;
     let store = redis.url();
-    let look = || {
+    let peek = || {
         Run::in_a_pipe(
             folder.path(),
             &arguments("peek", &store, "user", &["x-user-id=alice"], &[]),
         )
-        .done()
+        .success()
     };
-    let first = look();
+    let first = peek();
     let lines: Vec<_> = first.lines().collect();
     assert_eq!(
         lines[..5],
@@ -164,29 +164,29 @@ async fn a_look_is_printed_and_changes_nothing() {
         ]
     );
     assert!(lines[5].starts_with("full in    "), "{first}");
-    assert_eq!(look().lines().nth(4), Some("remaining  7 of 10"));
+    assert_eq!(peek().lines().nth(4), Some("remaining  7 of 10"));
     let plan = arguments("peek", &store, "user", &["x-user-id=alice"], &["--plan", "pro"]);
-    let plan = Run::in_a_pipe(folder.path(), &plan).done();
+    let plan = Run::in_a_pipe(folder.path(), &plan).success();
     assert!(plan.contains("remaining  97 of 100\n"), "{plan}");
 }
 
 #[tokio::test]
-async fn a_key_has_its_quota_back() {
+async fn reset_restores_the_quota_of_a_key() {
     let (redis, folder) = counted().await;
     let store = redis.url();
     let reset = |key: &str, more: &[&str]| {
-        Run::in_a_pipe(folder.path(), &arguments("reset", &store, "user", &[key], more)).done()
+        Run::in_a_pipe(folder.path(), &arguments("reset", &store, "user", &[key], more)).success()
     };
     let printed = reset("14fcf822b106b68a", &[]);
     assert!(printed.ends_with("remaining  10 of 10, 7 before\n"), "{printed}");
     let printed = reset("x-user-id=alice", &[]);
     assert!(
-        printed.ends_with("remaining  10 of 10, nothing was used by this key\n"),
+        printed.ends_with("remaining  10 of 10, the key was unused\n"),
         "{printed}"
     );
-    let told: Value = serde_json::from_str(&reset("x-user-id=alice", &["--json"])).unwrap();
+    let state: Value = serde_json::from_str(&reset("x-user-id=alice", &["--json"])).unwrap();
     assert_eq!(
-        told,
+        state,
         json!({
             "limit": "user",
             "identity": "x-user-id:alice",
@@ -200,13 +200,13 @@ async fn a_key_has_its_quota_back() {
             "remaining_before": 10,
         })
     );
-    // The others have what they had.
-    let all = Run::in_a_pipe(folder.path(), &arguments("peek", &store, "all", &[], &[])).done();
+    // Other keys are unchanged.
+    let all = Run::in_a_pipe(folder.path(), &arguments("peek", &store, "all", &[], &[])).success();
     assert!(all.contains("remaining  997 of 1000\n"), "{all}");
 }
 
 #[tokio::test]
-async fn a_key_of_another_prefix_is_another() {
+async fn keys_of_another_prefix_are_separate() {
     let (redis, folder) = counted().await;
     let store = redis.url();
     let peek = arguments(
@@ -216,13 +216,13 @@ async fn a_key_of_another_prefix_is_another() {
         &["x-user-id=alice"],
         &["--prefix", "other", "--json"],
     );
-    let told: Value = serde_json::from_str(&Run::in_a_pipe(folder.path(), &peek).done()).unwrap();
-    assert_eq!(told["redis_key"], ALICE.replace("rate_limit:", "other:"));
-    assert_eq!(told["is_unused"], true);
+    let state: Value = serde_json::from_str(&Run::in_a_pipe(folder.path(), &peek).success()).unwrap();
+    assert_eq!(state["redis_key"], ALICE.replace("rate_limit:", "other:"));
+    assert_eq!(state["is_unused"], true);
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told() {
+async fn invalid_keys_and_an_unreachable_redis_are_reported() {
     let (mut redis, folder) = counted().await;
     let store = redis.url();
     for (limit, keys, more, line) in [
@@ -230,7 +230,7 @@ async fn what_is_wrong_is_told() {
             "usr",
             &["x-user-id=alice"][..],
             &[][..],
-            "there is no limit \"usr\": there are all, user, partner, tenant, pair",
+            "there is no limit \"usr\"; the limits are all, user, partner, tenant, pair",
         ),
         (
             "user",
@@ -242,13 +242,13 @@ async fn what_is_wrong_is_told() {
             "user",
             &["tenant=acme"],
             &[],
-            "--key = tenant: it must be header:x-user-id=VALUE, or ip=ADDRESS in its place",
+            "--key = tenant: it must be header:x-user-id=VALUE, or ip=ADDRESS instead",
         ),
         (
             "user",
             &[],
             &[],
-            "--key = nothing: it must be header:x-user-id=VALUE, or ip=ADDRESS in its place",
+            "--key = nothing: it must be header:x-user-id=VALUE, or ip=ADDRESS instead",
         ),
         (
             "user",
@@ -272,9 +272,9 @@ async fn what_is_wrong_is_told() {
             "all",
             &["user=alice"],
             &[],
-            "--key = user: it must be left out: all requests have the same",
+            "--key = user: it must be omitted: all requests share one key",
         ),
-        // What no key of the limit can be is not looked for, and no secret is sent to Redis.
+        // A value that cannot be a key of the limit is not searched for, so no secret is sent to Redis.
         (
             "partner",
             &["apikey:k1"],
@@ -291,7 +291,7 @@ async fn what_is_wrong_is_told() {
             "user",
             &["foo:bar"],
             &[],
-            "--key = foo:..: it must be header:x-user-id=VALUE, or ip=ADDRESS in its place",
+            "--key = foo:..: it must be header:x-user-id=VALUE, or ip=ADDRESS instead",
         ),
         (
             "pair",
@@ -309,22 +309,22 @@ async fn what_is_wrong_is_told() {
             "user",
             &["0123456789abcdef"],
             &[],
-            "no key of the limit \"user\" has the digest 0123456789abcdef: nothing is used by it any more, or it is a key of another limit",
+            "no key of the limit \"user\" has the digest 0123456789abcdef: the key has expired, or it belongs to another limit",
         ),
     ] {
         let run = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, keys, more));
-        assert_eq!(run.failed(), line);
+        assert_eq!(run.failure(), line);
     }
     redis.kill();
     for keys in [&["x-user-id=alice"][..], &["14fcf822b106b68a"]] {
-        let line = Run::in_a_pipe(folder.path(), &arguments("reset", &store, "user", keys, &[])).failed();
+        let line = Run::in_a_pipe(folder.path(), &arguments("reset", &store, "user", keys, &[])).failure();
         assert!(line.contains("Redis at 127.0.0.1:"), "{line}");
     }
 }
 
-/// It has taken the connection, and answers no more.
+/// The frozen Redis accepts connections and does not answer.
 #[tokio::test]
-async fn a_redis_that_stops_answering_is_named() {
+async fn an_unresponsive_redis_is_named() {
     let (redis, folder) = counted().await;
     let store = redis.url();
     redis.freeze();
@@ -335,7 +335,7 @@ async fn a_redis_that_stops_answering_is_named() {
         for arguments in [check, by_value("peek"), by_value("reset"), by_digest] {
             let (folder, redis) = (&folder, &redis);
             scope.spawn(move || {
-                let line = Run::in_a_pipe(folder.path(), &arguments).failed();
+                let line = Run::in_a_pipe(folder.path(), &arguments).failure();
                 let address = format!("Redis at 127.0.0.1:{}", redis.port());
                 assert!(line.contains(&address), "{arguments:?}: {line}");
             });

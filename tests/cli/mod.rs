@@ -1,4 +1,4 @@
-//! The tool for operators, as a program of its own: in a pipe and on a terminal.
+//! The command line tool as a process, in a pipe and on a terminal.
 
 mod check;
 mod documented;
@@ -29,7 +29,7 @@ const SUBCOMMANDS: [&str; 8] = [
     "man",
 ];
 
-/// A limit by each kind of key, none of which ends while a test runs.
+/// A limit for each kind of key, with windows that do not end while a test runs.
 const RULES: &str = r#"
 [[limit]]
 name = "all"
@@ -77,7 +77,7 @@ proxies = ["127.0.0.1"]
 headers = ["x-plan"]
 "#;
 
-/// What a run came to.
+/// The exit code and the output of a run.
 #[derive(Debug)]
 struct Run {
     code: Option<i32>,
@@ -95,12 +95,12 @@ impl Run {
         }
     }
 
-    /// In a pipe, and where nobody wants colours or not.
+    /// In a pipe, without environment variables that force or disable colours.
     fn in_a_pipe(folder: &Path, arguments: &[&str]) -> Self {
         Self::of(project::program("tollgate").args(arguments).current_dir(folder))
     }
 
-    /// On a terminal, which has one stream for both.
+    /// On a terminal, where standard output and standard error are one stream.
     fn on_a_terminal(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let quoted = arguments.iter().map(|argument| format!(" '{argument}'"));
         let command = format!("{}{}", program_path("tollgate").display(), quoted.collect::<String>());
@@ -108,28 +108,28 @@ impl Run {
         Self::of(script.current_dir(folder).envs(environment.iter().copied()))
     }
 
-    /// All of it is as it should be, and nothing was said beside.
+    /// The output of a run that must succeed without errors.
     #[track_caller]
-    fn done(self) -> String {
+    fn success(self) -> String {
         assert_eq!((self.code, &*self.errors), (Some(0), ""), "{}", self.output);
         self.output
     }
 
-    /// It has failed, and printed one line that says why.
+    /// The error of a run that must fail with one line.
     #[track_caller]
-    fn failed(self) -> String {
+    fn failure(self) -> String {
         assert_eq!((self.code, &*self.output), (Some(1), ""), "{}", self.errors);
         let line = self.errors.strip_prefix("error: ").expect("it is an error");
         assert_eq!(line.lines().count(), 1, "{line}");
         line.trim_end().to_owned()
     }
 
-    /// It was called the wrong way, and these words say how.
+    /// The run must fail with this usage error.
     #[track_caller]
-    fn is_misused(&self, words: &str) {
+    fn assert_usage_error(&self, message: &str) {
         assert_eq!((self.code, &*self.output), (Some(2), ""), "{}", self.errors);
         let first = self.errors.lines().next().unwrap_or_default();
-        assert_eq!(first, format!("error: {words}"), "{}", self.errors);
+        assert_eq!(first, format!("error: {message}"), "{}", self.errors);
         assert!(self.errors.contains("--help"), "{}", self.errors);
     }
 }

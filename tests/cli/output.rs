@@ -1,4 +1,4 @@
-//! Colours on a terminal and nowhere else, and as much or as little as is asked for.
+//! Output on a terminal and in a pipe: colours, `--quiet` and `--verbose`, Ctrl-C.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -8,7 +8,7 @@ use std::{
 use support::{
     port::Port,
     project::{program_path, tollgate},
-    redis::{RedisServer, ask},
+    redis::{RedisServer, query},
     terminal::on_a_terminal,
 };
 
@@ -16,7 +16,7 @@ use super::{RULES, Run, folder_with};
 
 const ESCAPE: char = '\u{1b}';
 
-/// Each subcommand, with something wrong and with nothing.
+/// Valid and invalid arguments of each subcommand, with the exit code.
 fn runs(store: &str) -> Vec<(Vec<&str>, i32)> {
     let key = ["--rules", "rules.toml", "--limit", "all", "--store", store];
     vec![
@@ -39,7 +39,7 @@ fn runs(store: &str) -> Vec<(Vec<&str>, i32)> {
 }
 
 #[test]
-fn a_terminal_and_a_pipe_get_the_same_and_only_a_terminal_gets_colours() {
+fn a_terminal_and_a_pipe_get_the_same_text_and_only_a_terminal_gets_colours() {
     let folder = folder_with(RULES);
     std::fs::write(folder.file("wrong.toml"), "[[limit]]\nname = 1\n").unwrap();
     let redis = RedisServer::start();
@@ -63,17 +63,17 @@ fn a_terminal_and_a_pipe_get_the_same_and_only_a_terminal_gets_colours() {
                 "{arguments:?}: {}",
                 plain.output
             );
-            let said = plain.output.replace("\r\n", "\n");
+            let text = plain.output.replace("\r\n", "\n");
             assert!(
-                said == format!("{}{}", piped.errors, piped.output)
-                    || said == format!("{}{}", piped.output, piped.errors)
+                text == format!("{}{}", piped.errors, piped.output)
+                    || text == format!("{}{}", piped.output, piped.errors)
                     || is_drawn
                     || arguments.contains(&"--help"),
-                "{arguments:?}: {said}"
+                "{arguments:?}: {text}"
             );
         }
     }
-    // Help, what is wrong with arguments and rules, and errors.
+    // Help, usage errors, diagnostics, and other errors.
     assert!(coloured >= 6, "{coloured}");
     let forced = Run::in_a_pipe(folder.path(), &["check", "--color", "always", "wrong.toml"]);
     assert!(forced.errors.contains(ESCAPE), "{}", forced.errors);
@@ -93,37 +93,37 @@ fn quiet_prints_results_only_and_verbose_logs() {
     let quiet = Run::in_a_pipe(folder.path(), &["simulate", "--quiet"]);
     assert_eq!((&*quiet.output, &*quiet.errors), (&*report.output, ""));
     let peek = ["peek", "--rules", "rules.toml", "--limit", "all", "--store", &store];
-    let plain = Run::in_a_pipe(folder.path(), &peek).done();
+    let plain = Run::in_a_pipe(folder.path(), &peek).success();
     let verbose = Run::in_a_pipe(folder.path(), &[&peek[..], &["--verbose"]].concat());
     assert_eq!(verbose.output, plain);
     assert!(verbose.errors.contains("DEBUG tollgate"), "{}", verbose.errors);
 }
 
-/// A gateway that prints no banner has to be asked whether it serves.
+/// Without a banner, a response shows that the gateway is ready.
 #[tokio::test]
-async fn a_quiet_gateway_serves_and_says_nothing() {
+async fn a_quiet_gateway_serves_without_output() {
     let folder = folder_with(RULES);
     let port = Port::free();
     let address = format!("127.0.0.1:{}", port.number());
     let mut command = tollgate("gateway");
     command.args(["-q", "--rules", &folder.file("rules.toml"), "--listen", &address]);
     let mut gateway = command.spawn().unwrap();
-    support::patience::eventually("the gateway serves", async || {
+    support::wait::eventually("the gateway serves", async || {
         reqwest::get(format!("http://{address}/")).await.is_ok()
     })
     .await;
     let killed = Command::new("kill").args(["-INT", &gateway.id().to_string()]).status();
     assert!(killed.unwrap().success());
     assert_eq!(gateway.wait().unwrap().code(), Some(0));
-    let (mut said, mut logged) = (String::new(), String::new());
-    gateway.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    gateway.stderr.take().unwrap().read_to_string(&mut logged).unwrap();
-    assert_eq!((&*said, &*logged), ("", ""));
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    gateway.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    gateway.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((&*stdout, &*stderr), ("", ""));
 }
 
-/// Redis is stopped while they work: what they say names it, and no terminal is left in a mess.
+/// The error names the Redis that was killed.
 #[test]
-fn a_redis_that_stops_in_the_middle() {
+fn redis_killed_during_a_simulation() {
     let folder = folder_with(RULES);
     let mut redis = RedisServer::start();
     let line = "{\"at_us\":1700000000000000,\"ip\":\"203.0.113.7\",\"headers\":{\"x-user-id\":\"a\"}}\n";
@@ -145,9 +145,8 @@ fn a_redis_that_stops_in_the_middle() {
     assert!(errors.contains("Redis at 127.0.0.1:"), "{errors}");
 }
 
-/// On a terminal, Ctrl-C is what ends them. Nothing is left in Redis.
 #[test]
-fn ctrl_c_leaves_nothing_behind() {
+fn ctrl_c_deletes_the_keys_of_a_simulation() {
     let folder = folder_with(RULES);
     let redis = RedisServer::start();
     let line = "{\"at_us\":1700000000000000,\"ip\":\"203.0.113.7\",\"headers\":{\"x-user-id\":\"a\"}}\n";
@@ -160,20 +159,19 @@ fn ctrl_c_leaves_nothing_behind() {
     let mut script = on_a_terminal(&simulate);
     script.current_dir(folder.path());
     let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    // Once it draws how far it is, it counts.
+    // The progress bar shows that counting has begun.
     let mut drawn = BufReader::new(script.stdout.take().unwrap());
     let mut bar = Vec::new();
     drawn.read_until(b'%', &mut bar).unwrap();
-    assert!(ask::<usize>(&mut redis.client(), "DBSIZE") > 0);
-    // Ctrl-C, as the terminal gets it.
+    assert!(query::<usize>(&mut redis.client(), "DBSIZE") > 0);
+    // Ctrl-C, as a terminal receives it.
     std::io::Write::write_all(script.stdin.as_mut().unwrap(), b"\x03").unwrap();
     assert_eq!(script.wait().unwrap().code(), Some(130));
-    assert_eq!(ask::<usize>(&mut redis.client(), "DBSIZE"), 0);
+    assert_eq!(query::<usize>(&mut redis.client(), "DBSIZE"), 0);
 }
 
-/// Servers say on a terminal what they say in a pipe, until Ctrl-C ends them.
 #[test]
-fn servers_on_a_terminal_are_ended_by_ctrl_c() {
+fn ctrl_c_ends_servers_on_a_terminal() {
     let folder = folder_with(RULES);
     let redis = RedisServer::start();
     let gateway = ["gateway", "--rules", "rules.toml", "--listen", "0", "--store"];
@@ -197,5 +195,5 @@ fn servers_on_a_terminal_are_ended_by_ctrl_c() {
         std::io::Write::write_all(script.stdin.as_mut().unwrap(), b"\x03").unwrap();
         assert_eq!(script.wait().unwrap().code(), Some(0), "{arguments:?}");
     }
-    assert_eq!(ask::<usize>(&mut redis.client(), "DBSIZE"), 0);
+    assert_eq!(query::<usize>(&mut redis.client(), "DBSIZE"), 0);
 }

@@ -1,4 +1,4 @@
-//! How the tool is called, and what it says to whoever calls it the wrong way.
+//! Help, version and usage errors.
 
 use std::fs;
 
@@ -9,24 +9,24 @@ use super::{RULES, Run, SUBCOMMANDS, folder_with};
 #[test]
 fn help_lists_the_subcommands_and_the_exit_codes() {
     let folder = folder_with(RULES);
-    let help = Run::in_a_pipe(folder.path(), &["--help"]).done();
+    let help = Run::in_a_pipe(folder.path(), &["--help"]).success();
     for subcommand in SUBCOMMANDS {
         assert!(
             help.lines().any(|line| line.starts_with(&format!("  {subcommand} "))),
             "{subcommand}: {help}"
         );
-        let help = Run::in_a_pipe(folder.path(), &[subcommand, "--help"]).done();
+        let help = Run::in_a_pipe(folder.path(), &[subcommand, "--help"]).success();
         let usage = format!("Usage: tollgate {subcommand} ");
         assert!(help.lines().any(|line| line.starts_with(&usage)), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 130), "{help}");
     }
-    for words in ["Exit codes:", "NO_COLOR", "--quiet", "--verbose", "--color"] {
-        assert!(help.contains(words), "{words}: {help}");
+    for text in ["Exit codes:", "NO_COLOR", "--quiet", "--verbose", "--color"] {
+        assert!(help.contains(text), "{text}: {help}");
     }
 }
 
 #[test]
-fn who_says_nothing_gets_the_help() {
+fn no_arguments_print_the_help() {
     let folder = folder_with(RULES);
     let run = Run::in_a_pipe(folder.path(), &[]);
     assert_eq!((run.code, &*run.output), (Some(2), ""));
@@ -43,15 +43,15 @@ fn the_version_is_that_of_the_package() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let version = manifest.lines().find_map(|line| line.strip_prefix("version = "));
     let version = version.unwrap().trim_matches('"');
-    let printed = Run::in_a_pipe(folder.path(), &["--version"]).done();
+    let printed = Run::in_a_pipe(folder.path(), &["--version"]).success();
     assert_eq!(printed, format!("tollgate {version}\n"));
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn usage_errors_are_explained() {
     let folder = folder_with(RULES);
     let store = "redis://127.0.0.1:1";
-    for (arguments, words) in [
+    for (arguments, text) in [
         (&["gatewy"][..], "unrecognized subcommand 'gatewy'"),
         (&["check"], "the following required arguments were not provided:"),
         (&["check", "--stoer", "x"], "unexpected argument '--stoer' found"),
@@ -74,18 +74,18 @@ fn what_is_wrong_is_named() {
         (&["completions", "cmd"], "invalid value 'cmd' for '<SHELL>'"),
         (
             &["man", "gatewy"],
-            "there is no subcommand \"gatewy\": there are gateway, simulate, playground, check, peek, reset, completions, man",
+            "there is no subcommand \"gatewy\"; the subcommands are gateway, simulate, playground, check, peek, reset, completions, man",
         ),
         (
             &["playground", "--prefix", "mine"],
-            "--prefix is for keys in Redis: give --store redis://HOST:PORT too",
+            "--prefix is for keys in Redis: add --store redis://HOST:PORT",
         ),
         (
             &["gateway", "--store", store, "--prefix", "a b"],
             "--store cannot be used: prefix = \"a b\": it must be 1 to 64 printable ASCII characters other than braces and blanks",
         ),
     ] {
-        Run::in_a_pipe(folder.path(), arguments).is_misused(words);
+        Run::in_a_pipe(folder.path(), arguments).assert_usage_error(text);
     }
     let run = Run::in_a_pipe(folder.path(), &["gatewy"]);
     assert!(
@@ -95,18 +95,18 @@ fn what_is_wrong_is_named() {
     );
 }
 
-/// Whichever subcommand it is, and wherever the password stands.
+/// For every subcommand, and a password in any position.
 #[test]
-fn no_password_is_repeated() {
+fn errors_hide_passwords() {
     let folder = folder_with(RULES);
-    let nobody = Port::free();
-    let there = format!("redis://me:secret@127.0.0.1:{}", nobody.number());
+    let unused = Port::free();
+    let unreachable = format!("redis://me:secret@127.0.0.1:{}", unused.number());
     let of_a_key = ["--rules", "rules.toml", "--limit", "all"];
     for store in [
         "redis://me:secret@:no-port",
         "http://me:secret@127.0.0.1",
         "me:secret@127.0.0.1",
-        &there,
+        &unreachable,
     ] {
         for arguments in [
             &["gateway", "--listen", "no-port", "--store", store][..],
@@ -126,28 +126,28 @@ fn no_password_is_repeated() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named_in_one_line() {
+fn a_missing_file_is_named_in_one_line() {
     let folder = folder_with(RULES);
     let key = ["--store", "redis://127.0.0.1:1", "--limit", "all"];
     for arguments in [
-        &["gateway", "--listen", "0", "--rules", "gone.toml"][..],
-        &["simulate", "--rules", "gone.toml", "--log", "rules.toml"],
-        &["simulate", "--rules", "rules.toml", "--log", "gone.toml"],
-        &["check", "gone.toml"],
-        &[&["peek", "--rules", "gone.toml"], &key[..]].concat(),
-        &[&["reset", "--rules", "gone.toml"], &key[..]].concat(),
+        &["gateway", "--listen", "0", "--rules", "missing.toml"][..],
+        &["simulate", "--rules", "missing.toml", "--log", "rules.toml"],
+        &["simulate", "--rules", "rules.toml", "--log", "missing.toml"],
+        &["check", "missing.toml"],
+        &[&["peek", "--rules", "missing.toml"], &key[..]].concat(),
+        &[&["reset", "--rules", "missing.toml"], &key[..]].concat(),
     ] {
-        let line = Run::in_a_pipe(folder.path(), arguments).failed();
-        assert!(line.starts_with("gone.toml: "), "{arguments:?}: {line}");
+        let line = Run::in_a_pipe(folder.path(), arguments).failure();
+        assert!(line.starts_with("missing.toml: "), "{arguments:?}: {line}");
     }
 }
 
-/// Subcommands that need a Redis say which one, and what to do.
+/// The error names the address of Redis.
 #[test]
-fn a_redis_that_is_not_there_is_named_in_one_line() {
+fn an_unreachable_redis_is_named_in_one_line() {
     let folder = folder_with(RULES);
-    let nobody = Port::free();
-    let store = format!("redis://127.0.0.1:{}", nobody.number());
+    let unused = Port::free();
+    let store = format!("redis://127.0.0.1:{}", unused.number());
     let key = ["--rules", "rules.toml", "--limit", "all"];
     for arguments in [
         &["simulate", "--quiet", "--store", &store][..],
@@ -157,9 +157,9 @@ fn a_redis_that_is_not_there_is_named_in_one_line() {
         &[&["reset", "--store", &store], &key[..]].concat(),
         &[&["peek", "--key", "0123456789abcdef", "--store", &store], &key[..]].concat(),
     ] {
-        let line = Run::in_a_pipe(folder.path(), arguments).failed();
+        let line = Run::in_a_pipe(folder.path(), arguments).failure();
         assert!(
-            line.contains(&format!("Redis at 127.0.0.1:{}", nobody.number())),
+            line.contains(&format!("Redis at 127.0.0.1:{}", unused.number())),
             "{arguments:?}: {line}"
         );
     }

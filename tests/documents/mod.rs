@@ -1,4 +1,4 @@
-//! The documents hold together: links lead somewhere, and the index of decisions says what they say.
+//! Documents: links resolve, and the indexes of decisions and tests are complete.
 
 mod page;
 
@@ -15,8 +15,8 @@ fn pages() -> Vec<Page> {
 }
 
 fn find(folder: &Path, pages: &mut Vec<Page>) {
-    // What others wrote, or what a build left.
-    const NOT_OURS: [&str; 4] = ["target", "node_modules", "corpus", "artifacts"];
+    // Third-party files and build output.
+    const IGNORED: [&str; 4] = ["target", "node_modules", "corpus", "artifacts"];
     for entry in fs::read_dir(root().join(folder)).expect("a folder of the project") {
         let name = entry
             .expect("an entry")
@@ -25,7 +25,7 @@ fn find(folder: &Path, pages: &mut Vec<Page>) {
             .expect("a name in Unicode");
         let path = folder.join(&name);
         if root().join(&path).is_dir() {
-            if !name.starts_with('.') && !NOT_OURS.contains(&&*name) {
+            if !name.starts_with('.') && !IGNORED.contains(&&*name) {
                 find(&path, pages);
             }
         } else if name.ends_with(".md") {
@@ -35,13 +35,13 @@ fn find(folder: &Path, pages: &mut Vec<Page>) {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_resolves() {
     let broken: Vec<String> = pages()
         .iter()
         .flat_map(|page| {
             page.links()
                 .filter(|link| !page.resolves(link))
-                .map(|link| page.said(link))
+                .map(|link| page.describe(link))
                 .collect::<Vec<_>>()
         })
         .collect();
@@ -49,7 +49,7 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn the_index_of_decisions_has_each_by_its_title() {
+fn the_index_of_decisions_lists_every_decision() {
     let mut titles: Vec<String> = pages()
         .iter()
         .filter(|page| page.path.starts_with("docs/adr") && !page.path.ends_with("README.md"))
@@ -66,8 +66,8 @@ fn the_index_of_decisions_has_each_by_its_title() {
 }
 
 #[test]
-fn the_map_of_the_tests_has_all_of_them() {
-    let map = Page::read("tests/README.md".into());
+fn the_readme_of_the_tests_lists_every_folder() {
+    let readme = Page::read("tests/README.md".into());
     for entry in fs::read_dir(root().join("tests")).expect("tests/ is there") {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("a name in Unicode");
@@ -76,27 +76,27 @@ fn the_map_of_the_tests_has_all_of_them() {
         } else {
             name
         };
-        let is_told = name == "README.md" || map.text.contains(&format!("`{name}`"));
-        assert!(is_told, "tests/README.md has no row for {name}");
+        let is_visible = name == "README.md" || readme.text.contains(&format!("`{name}`"));
+        assert!(is_visible, "tests/README.md has no row for {name}");
     }
 }
 
-/// The hosted docs replace where a link is defined, and cannot where it is written out.
+/// The hosted docs can replace the definitions of reference links, and cannot replace inline links.
 #[test]
-fn links_of_the_guide_are_defined_at_the_end_of_a_page() {
+fn pages_of_the_guide_use_reference_links() {
     let hosted = Page::read("src/guide/mod.rs".into());
     let files = hosted
         .text
         .split("\"")
-        .filter(|word| word.ends_with(".md") && !word.contains(".."));
+        .filter(|part| part.ends_with(".md") && !part.contains(".."));
     let pages: Vec<Page> = files
         .filter(|file| *file != "links.md")
         .map(|file| Page::read(format!("docs/{file}").into()))
         .collect();
     assert!(pages.len() > 9);
     for page in pages {
-        let leaves = |link: &&str| !link.starts_with('#') && !link.ends_with(".svg");
-        let inline: Vec<&str> = page.inline_links().filter(leaves).collect();
+        let is_to_another_page = |link: &&str| !link.starts_with('#') && !link.ends_with(".svg");
+        let inline: Vec<&str> = page.inline_links().filter(is_to_another_page).collect();
         assert!(inline.is_empty(), "{}: {inline:?}", page.path.display());
     }
 }

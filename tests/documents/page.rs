@@ -1,4 +1,4 @@
-//! One document: its links, and what others can link to.
+//! A document, with its links and anchors.
 
 use std::{fs, path::PathBuf};
 
@@ -21,19 +21,19 @@ impl Page {
         first.strip_prefix("# ").expect("a document begins with its title")
     }
 
-    /// Where its links go, but for those into the world and those that rustdoc resolves.
+    /// The targets of its links within the project, without those that rustdoc resolves.
     pub(crate) fn links(&self) -> impl Iterator<Item = &str> {
         let defined = self.prose().filter(|line| line.starts_with('['));
         let defined = defined
             .filter_map(|line| line.split_once("]: "))
             .map(|(_, target)| target.trim());
-        self.inline_links().chain(defined.filter(is_ours))
+        self.inline_links().chain(defined.filter(is_in_project))
     }
 
-    /// Those that say in their place where they go.
+    /// The targets of its inline links within the project.
     pub(crate) fn inline_links(&self) -> impl Iterator<Item = &str> {
         let links = self.prose().flat_map(|line| line.split("](").skip(1));
-        links.filter_map(|rest| rest.split(')').next()).filter(is_ours)
+        links.filter_map(|rest| rest.split(')').next()).filter(is_in_project)
     }
 
     pub(crate) fn resolves(&self, link: &str) -> bool {
@@ -48,7 +48,7 @@ impl Page {
         exists && (anchor.is_empty() || !is_document || Self::read(target).has_anchor(anchor))
     }
 
-    pub(crate) fn said(&self, link: &str) -> String {
+    pub(crate) fn describe(&self, link: &str) -> String {
         format!("{}: {link}", self.path.display())
     }
 
@@ -59,7 +59,7 @@ impl Page {
             .any(|slug| slug == anchor)
     }
 
-    /// Its lines outside of code.
+    /// Its lines outside of code blocks.
     fn prose(&self) -> impl Iterator<Item = &str> {
         let mut is_code = false;
         self.text.lines().filter(move |line| {
@@ -70,11 +70,11 @@ impl Page {
     }
 }
 
-fn is_ours(link: &&str) -> bool {
+fn is_in_project(link: &&str) -> bool {
     !link.contains("://") && !link.contains("::") && !link.starts_with("crate")
 }
 
-/// A heading as forges link to it.
+/// The anchor of a heading, as GitHub derives it.
 fn slug(heading: &str) -> String {
     let kept = heading
         .chars()

@@ -1,10 +1,10 @@
-//! Every example is told of, opens with how to run it, and is asked here for what it says there.
+//! Every example is in the README, opens with its run command, and is tested at the URLs in its opening comment.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use support::project::root;
 
-/// What follows `cargo run` for an example.
+/// The arguments of `cargo run` for an example.
 fn run(name: &str) -> String {
     let package = root().join("examples").join(name).join("Cargo.toml");
     match package.exists() {
@@ -13,7 +13,7 @@ fn run(name: &str) -> String {
     }
 }
 
-/// The examples by name, each with the comment that it opens with.
+/// The examples by name, with their opening comments.
 fn examples() -> Vec<(String, String)> {
     let entries = fs::read_dir(root().join("examples")).unwrap();
     let entries = entries.map(|entry| entry.unwrap().path());
@@ -32,16 +32,16 @@ fn examples() -> Vec<(String, String)> {
     examples.collect()
 }
 
-/// What follows these words in a text, as long as it is part of a name or a path.
-fn after<'a>(words: &str, text: &'a str) -> BTreeSet<&'a str> {
-    let names = text.split(words).skip(1).map(|rest| {
+/// The names or paths that follow a prefix in a text.
+fn after<'a>(prefix: &str, text: &'a str) -> BTreeSet<&'a str> {
+    let names = text.split(prefix).skip(1).map(|rest| {
         let end = rest.find(|char: char| !(char.is_alphanumeric() || "_-/.".contains(char)));
         &rest[..end.unwrap_or(rest.len())]
     });
     names.collect()
 }
 
-/// The texts of all tests in a folder and below.
+/// The sources of all tests in a folder, recursively.
 fn tests(folder: PathBuf) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let texts = entries.flat_map(|path| match path.is_dir() {
@@ -53,7 +53,7 @@ fn tests(folder: PathBuf) -> Vec<String> {
 }
 
 #[test]
-fn every_example_is_told_of_and_opens_with_how_to_run_it() {
+fn every_example_is_listed_and_opens_with_its_run_command() {
     let readme = fs::read_to_string(root().join("examples/README.md")).unwrap();
     let examples = examples();
     for (name, opening) in &examples {
@@ -61,26 +61,26 @@ fn every_example_is_told_of_and_opens_with_how_to_run_it() {
         assert!(opening.contains(&run), "{name}: {opening}");
     }
     let runs: BTreeSet<_> = examples.iter().map(|(name, _)| run(name)).collect();
-    let told = readme
+    let listed = readme
         .split("| `cargo run ")
         .skip(1)
         .filter_map(|rest| rest.split('`').next());
-    let told = told.map(|told| told.split(" --features").next().unwrap().to_owned());
-    assert_eq!(told.collect::<BTreeSet<_>>(), runs);
+    let listed = listed.map(|listed| listed.split(" --features").next().unwrap().to_owned());
+    assert_eq!(listed.collect::<BTreeSet<_>>(), runs);
 }
 
 #[test]
-fn every_example_is_run_and_asked_at_every_address_that_it_opens_with() {
+fn every_example_is_tested_at_every_url_in_its_opening_comment() {
     let tests = tests(root().join("tests"));
     for (name, opening) in examples() {
         let runs = [format!("(\"{name}\")"), format!("\"{name}\",")];
-        let of_it = tests.iter().filter(|test| runs.iter().any(|run| test.contains(run)));
-        let of_it: Vec<_> = of_it.collect();
-        assert!(!of_it.is_empty(), "no test runs the example {name}");
+        let its_tests = tests.iter().filter(|test| runs.iter().any(|run| test.contains(run)));
+        let its_tests: Vec<_> = its_tests.collect();
+        assert!(!its_tests.is_empty(), "no test runs the example {name}");
         for path in after("http://127.0.0.1:3000", &opening) {
-            let asked = format!("\"{path}\"");
-            let is_asked = of_it.iter().any(|test| test.contains(&asked));
-            assert!(is_asked, "no test asks the example {name} for {path}");
+            let quoted = format!("\"{path}\"");
+            let is_requested = its_tests.iter().any(|test| test.contains(&quoted));
+            assert!(is_requested, "no test requests {path} of the example {name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What docs/guide/migrating.md says of tower_governor, held against tower_governor, and what it says of us.
+//! The statements of docs/guide/migrating.md about tower_governor and tollgate.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -18,7 +18,7 @@ use support::project::example;
 use crate::examples::{Server, header};
 
 #[test]
-fn per_second_is_a_number_of_seconds() {
+fn per_second_of_tower_governor_is_a_number_of_seconds() {
     let debug = |builder: &mut GovernorConfigBuilder<_, _>| format!("{builder:?}");
     let two_seconds = debug(GovernorConfigBuilder::default().period(Duration::from_secs(2)));
     assert_eq!(debug(GovernorConfigBuilder::default().per_second(2)), two_seconds);
@@ -35,14 +35,14 @@ fn per_second_is_a_number_of_seconds() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_none_there_and_an_error_here() {
+fn an_invalid_quota_is_none_in_tower_governor_and_an_error_in_tollgate() {
     assert!(GovernorConfigBuilder::default().per_second(0).finish().is_none());
     assert!(GovernorConfigBuilder::default().burst_size(0).finish().is_none());
     let error = Quota::try_new(1, Duration::ZERO).unwrap_err();
     assert_eq!(error.field(), "window");
 }
 
-/// A client of 198.51.100.9, which claims to be another one.
+/// A request from 198.51.100.9 with a forged forwarded address.
 fn request() -> Request<()> {
     let peer: SocketAddr = "198.51.100.9:4711".parse().unwrap();
     let request = Request::builder().header("x-forwarded-for", "203.0.113.7");
@@ -50,20 +50,22 @@ fn request() -> Request<()> {
 }
 
 #[test]
-fn a_smart_address_is_whatever_a_client_writes() {
+fn the_smart_ip_of_tower_governor_trusts_a_forged_header() {
     let ip = |ip: &str| ip.parse::<IpAddr>().unwrap();
     assert_eq!(SmartIpKeyExtractor.extract(&request()).unwrap(), ip("203.0.113.7"));
     assert_eq!(PeerIpKeyExtractor.extract(&request()).unwrap(), ip("198.51.100.9"));
-    for ours in [ClientIp::peer(), ClientIp::behind(["10.0.0.0/8"])] {
+    for ours in [ClientIp::peer(), ClientIp::trusted_proxies(["10.0.0.0/8"])] {
         let key = ours.extract(&request()).unwrap();
         assert_eq!(key, Some(Key::named("ip", "198.51.100.9")));
     }
-    let trusting = ClientIp::behind(["198.51.100.0/24"]).extract(&request()).unwrap();
+    let trusting = ClientIp::trusted_proxies(["198.51.100.0/24"])
+        .extract(&request())
+        .unwrap();
     assert_eq!(trusting, Some(Key::named("ip", "203.0.113.7")));
 }
 
 #[test]
-fn nobody_is_forgotten_there_unless_somebody_sees_to_it() {
+fn tower_governor_does_not_evict_keys_and_tollgate_does() {
     let config = GovernorConfig::default();
     let store = MemoryStore::builder().max_keys(100).build();
     let limit = Limit::new(
@@ -78,16 +80,16 @@ fn nobody_is_forgotten_there_unless_somebody_sees_to_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_in_other_words() {
+async fn rejections_differ_in_headers_and_bodies() {
     let server = Server::start(example("from_tower_governor"));
-    let told = async |path: &str| {
+    let exhaust = async |path: &str| {
         assert_eq!(server.statuses(5, path, ("x-none", "")).await, [200; 5]);
-        let refused = server.get(path, ("x-none", "")).await;
-        assert_eq!(refused.status(), 429);
-        let wait: u64 = header(&refused, "retry-after").parse().unwrap();
-        (wait, refused)
+        let rejection = server.get(path, ("x-none", "")).await;
+        assert_eq!(rejection.status(), 429);
+        let wait: u64 = header(&rejection, "retry-after").parse().unwrap();
+        (wait, rejection)
     };
-    let (wait, theirs) = told("/before/hello").await;
+    let (wait, theirs) = exhaust("/before/hello").await;
     // Not quite a minute, rounded down.
     assert!(wait < 60);
     assert_eq!(header(&theirs, "x-ratelimit-after"), wait.to_string());
@@ -99,7 +101,7 @@ async fn a_refusal_is_told_in_other_words() {
         format!("Too Many Requests! Wait for {wait}s")
     );
 
-    let (wait, ours) = told("/after/hello").await;
+    let (wait, ours) = exhaust("/after/hello").await;
     assert!(!ours.headers().contains_key("x-ratelimit-after"));
     assert_eq!(header(&ours, "ratelimit"), format!("\"hello\";r=0;t={wait}"));
     assert_eq!(header(&ours, "ratelimit-policy"), "\"hello\";q=5;w=300");
@@ -107,7 +109,7 @@ async fn a_refusal_is_told_in_other_words() {
 }
 
 #[tokio::test]
-async fn methods_that_are_not_counted_are_told_so_there() {
+async fn only_tower_governor_marks_methods_that_are_not_counted() {
     let server = Server::start(example("from_tower_governor"));
     let theirs = server.get("/before/notes", ("x-none", "")).await;
     assert_eq!(header(&theirs, "x-ratelimit-whitelisted"), "true");

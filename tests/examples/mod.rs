@@ -1,16 +1,13 @@
-//! Every example is run, as its first lines say, and asked what it says one should try.
+//! Every example is run, and receives the requests of its opening comment.
 
-mod compare;
 mod from_tower_governor;
-mod grpc;
 mod listed;
-mod listening;
 mod migrating;
 mod outcomes;
 mod quickstart;
-mod routes_and_keys;
 mod rules;
-mod waiting;
+mod services;
+mod standalone;
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -19,10 +16,10 @@ use std::{
 
 use reqwest::{Client, Response};
 
-/// An example that serves until it is killed, and where.
+/// A running example and its URL, killed on drop.
 struct Server {
     program: Child,
-    at: String,
+    url: String,
 }
 
 impl Server {
@@ -31,22 +28,22 @@ impl Server {
         let mut output = BufReader::new(program.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        let at = line
+        let url = line
             .trim()
             .strip_prefix("listening on ")
             .unwrap_or_else(|| panic!("{line:?}"));
-        let at = at.split(',').next().unwrap().to_owned();
-        // Whoever stops reading a pipe stops its writer.
+        let url = url.split(',').next().unwrap().to_owned();
+        // A full pipe would block the example.
         std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
-        Self { program, at }
+        Self { program, url }
     }
 
     async fn get(&self, path: &str, header: (&str, &str)) -> Response {
-        let request = Client::new().get(format!("{}{path}", self.at));
+        let request = Client::new().get(format!("{}{path}", self.url));
         request.header(header.0, header.1).send().await.unwrap()
     }
 
-    /// The statuses of so many requests in a row.
+    /// The statuses of sequential requests.
     async fn statuses(&self, times: usize, path: &str, header: (&str, &str)) -> Vec<u16> {
         let mut statuses = Vec::new();
         for _ in 0..times {
@@ -67,8 +64,8 @@ fn header(response: &Response, name: &str) -> String {
     response.headers()[name].to_str().unwrap().to_owned()
 }
 
-/// What is left of a tier, by the list of them all.
-fn left(tier: &str, response: &Response) -> u32 {
+/// The remaining quota of a tier, from the `RateLimit` header.
+fn remaining(tier: &str, response: &Response) -> u32 {
     let tiers = header(response, "ratelimit");
     let (_, rest) = tiers.split_once(&format!("\"{tier}\";r=")).unwrap();
     rest.split(';').next().unwrap().parse().unwrap()

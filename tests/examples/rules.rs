@@ -1,4 +1,4 @@
-//! A rules file that is changed while the example runs.
+//! The example `rules`: a rules file that changes while it runs.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::examples::{Server, header};
 
 const RULES: &str = include_str!("../../examples/rules/rules.toml");
 
-/// Puts another file in its place at once: of one that is written in place, a part may be read.
+/// Replaces a file atomically, so that no partial file is read.
 fn replace(file: &str, text: &str) {
     let new = format!("{file}.new");
     fs::write(&new, text).unwrap();
@@ -22,7 +22,7 @@ fn replace(file: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn rules_are_taken_when_they_change_and_are_right() {
+async fn valid_changes_are_applied_and_invalid_changes_are_ignored() {
     let folder = Folder::new("rules");
     let file = folder.file("rules.toml");
     fs::write(&file, RULES).unwrap();
@@ -30,43 +30,39 @@ async fn rules_are_taken_when_they_change_and_are_right() {
     rules.arg(&file).stderr(Stdio::piped());
     let mut server = Server::start(rules);
     let mut log = BufReader::new(server.program.stderr.take().unwrap()).lines();
-    let mut next_log = |words: &str| {
-        log.find(|line| line.as_ref().unwrap().contains(words))
-            .unwrap()
-            .unwrap()
-    };
+    let mut next_log = |text: &str| log.find(|line| line.as_ref().unwrap().contains(text)).unwrap().unwrap();
 
     let reports = "/api/reports/1";
     let statuses = server.statuses(6, reports, ("x-user-id", "alice")).await;
     assert_eq!(statuses, [200, 200, 200, 200, 200, 429]);
     assert_eq!(server.statuses(9, "/healthz", ("x-none", "")).await, [200; 9]);
-    // On another plan, it is not.
+    // Another plan has a higher limit.
     let mut paula = Vec::new();
     for _ in 0..6 {
-        let report = Client::new().get(format!("{}{reports}", server.at));
+        let report = Client::new().get(format!("{}{reports}", server.url));
         let report = report.header("x-user-id", "paula").header("x-plan", "pro").send();
         paula.push(report.await.unwrap().status().as_u16());
     }
     assert_eq!(paula, [200; 6]);
     let policy = header(&server.get("/hello", ("x-user-id", "bob")).await, "ratelimit-policy");
     assert_eq!(policy, r#""global";q=10000;w=60, "user";q=100;w=60"#);
-    next_log("a shadow would have refused a request");
+    next_log("shadow would have denied request");
 
-    // What was used stays used: of seven, two are left.
+    // Counts are kept: two of seven remain.
     replace(&file, &RULES.replace("limit = 5\n", "limit = 7\n"));
-    next_log("the rules have changed");
+    next_log("rules reloaded");
     let statuses = server.statuses(3, reports, ("x-user-id", "alice")).await;
     assert_eq!(statuses, [200, 200, 429]);
 
     replace(&file, &RULES.replace("limit = 5\n", "limit = \"many\"\n"));
-    let error = next_log("those before stay in force");
-    let words = "limit \"reports\": limit = \"many\": it must be a whole number";
-    assert!(error.contains(words) && error.contains("rules.toml:"), "{error}");
+    let error = next_log("the previous rules stay in force");
+    let text = "limit \"reports\": limit = \"many\": it must be a whole number";
+    assert!(error.contains(text) && error.contains("rules.toml:"), "{error}");
     assert_eq!(server.statuses(1, reports, ("x-user-id", "bob")).await, [200]);
 }
 
 #[tokio::test]
-async fn rules_are_those_beside_the_example_if_it_is_told_no_others() {
+async fn the_default_rules_file_is_beside_the_example() {
     let server = Server::start(example("rules"));
     let report = server.get("/api/reports/1", ("x-user-id", "alice")).await;
     let policy = r#""global";q=10000;w=60, "user";q=100;w=60, "reports";q=5;w=60"#;
@@ -74,19 +70,19 @@ async fn rules_are_those_beside_the_example_if_it_is_told_no_others() {
 }
 
 #[test]
-fn rules_that_are_wrong_from_the_start_are_told_of() {
+fn a_missing_or_invalid_file_at_startup_is_reported() {
     let folder = Folder::new("rules");
     let file = folder.file("rules.toml");
     let start = || example("rules").arg(&file).output().unwrap();
     let missing = start();
     fs::write(&file, "[[limit]]\nname = \"user\"\n").unwrap();
-    let wrong = start();
-    for (output, words) in [
+    let invalid = start();
+    for (output, text) in [
         (missing, "it cannot be read"),
-        (wrong, ":1:1: limit \"user\": there is no window"),
+        (invalid, ":1:1: limit \"user\": window is missing"),
     ] {
         assert!(!output.status.success());
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(&file) && error.contains(words), "{error}");
+        assert!(error.contains(&file) && error.contains(text), "{error}");
     }
 }

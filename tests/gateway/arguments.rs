@@ -1,15 +1,15 @@
-//! How the gateway is called, and what it says to whoever calls it the wrong way.
+//! The gateway's command line: help, usage errors and the banner.
 
 use std::{io::Write, net::TcpListener, process::Output};
 
 use support::{folder::Folder, port::Port};
 
 use crate::gateway::{
-    fixture::{ANY_NUMBER, Gateway},
+    fixture::{COUNT_ONLY, Gateway},
     program::program,
 };
 
-/// It ends by itself.
+/// Runs the gateway until it exits: exit code, stdout and stderr.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = program().args(arguments).output().unwrap();
     (
@@ -35,12 +35,12 @@ const OPTIONS: [&str; 12] = [
 ];
 
 #[test]
-fn help_tells_of_every_option() {
+fn help_lists_every_option() {
     for asked in [&["--help"][..], &["-h"], &["--no-limits", "--help"]] {
-        let (code, help, wrong) = run(asked);
-        assert_eq!((code, &*wrong), (Some(0), ""));
+        let (code, help, stderr) = run(asked);
+        assert_eq!((code, &*stderr), (Some(0), ""));
         for option in OPTIONS {
-            let names_it = |line: &str| line.split(' ').any(|word| word == option);
+            let names_it = |line: &str| line.split(' ').any(|part| part == option);
             assert!(help.lines().any(names_it), "{option}: {help}");
         }
         for path in ["/healthz", "/metrics", "/limits", "/keys/<limit>/<identity>"] {
@@ -50,8 +50,8 @@ fn help_tells_of_every_option() {
     }
 }
 
-/// What is said, and what is answered.
-const WRONG: [(&[&str], &str); 27] = [
+/// Arguments, and the error.
+const INVALID: [(&[&str], &str); 27] = [
     (
         &["--rules"],
         "a value is required for '--rules <FILE>' but none was supplied",
@@ -80,111 +80,115 @@ const WRONG: [(&[&str], &str); 27] = [
     ),
     (
         &["--client-timeout", "5"],
-        "invalid value '5' for '--client-timeout <TIME>': give a time, like 30s, 500ms or 5m",
+        "invalid value '5' for '--client-timeout <TIME>': expected a duration, like 30s, 500ms or 5m",
     ),
     (
         &["--client-timeout", "s"],
-        "invalid value 's' for '--client-timeout <TIME>': give a time, like 30s, 500ms or 5m",
+        "invalid value 's' for '--client-timeout <TIME>': expected a duration, like 30s, 500ms or 5m",
     ),
     (
         &["--upstream-timeout=-1s"],
-        "invalid value '-1s' for '--upstream-timeout <TIME>': give a time, like 30s, 500ms or 5m",
+        "invalid value '-1s' for '--upstream-timeout <TIME>': expected a duration, like 30s, 500ms or 5m",
     ),
     (
         &["--upstream-timeout", "99999999999s"],
-        "invalid value '99999999999s' for '--upstream-timeout <TIME>': give a time, like 30s, 500ms or 5m",
+        "invalid value '99999999999s' for '--upstream-timeout <TIME>': expected a duration, like 30s, 500ms or 5m",
     ),
     (
         &["--upstream-timeout", "1.5s"],
-        "invalid value '1.5s' for '--upstream-timeout <TIME>': give a time, like 30s, 500ms or 5m",
+        "invalid value '1.5s' for '--upstream-timeout <TIME>': expected a duration, like 30s, 500ms or 5m",
     ),
     (
         &["--store-timeout", "0ms"],
-        "invalid value '0ms' for '--store-timeout <TIME>': it must be more than nothing",
+        "invalid value '0ms' for '--store-timeout <TIME>': the duration must be greater than zero",
     ),
     (
         &["--client-timeout", ""],
-        "invalid value '' for '--client-timeout <TIME>': give a time, like 30s, 500ms or 5m",
+        "invalid value '' for '--client-timeout <TIME>': expected a duration, like 30s, 500ms or 5m",
     ),
     (
         &["--upstream", "localhost:3000"],
-        "invalid value 'localhost:3000' for '--upstream <URL>': it does not begin with http://: give a service, like http://127.0.0.1:3000",
+        "invalid value 'localhost:3000' for '--upstream <URL>': the URL must begin with http://; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "/"],
-        "invalid value '/' for '--upstream <URL>': it does not begin with http://: give a service, like http://127.0.0.1:3000",
+        "invalid value '/' for '--upstream <URL>': the URL must begin with http://; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "https://a"],
-        "invalid value 'https://a' for '--upstream <URL>': it is behind TLS, which the gateway does not speak: give a service, like http://127.0.0.1:3000",
+        "invalid value 'https://a' for '--upstream <URL>': the gateway does not support TLS; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "ftp://a"],
-        "invalid value 'ftp://a' for '--upstream <URL>': it does not begin with http://: give a service, like http://127.0.0.1:3000",
+        "invalid value 'ftp://a' for '--upstream <URL>': the URL must begin with http://; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "http://a/b"],
-        "invalid value 'http://a/b' for '--upstream <URL>': it has a path, and requests bring their own: give a service, like http://127.0.0.1:3000",
+        "invalid value 'http://a/b' for '--upstream <URL>': a path is not supported: requests have their own; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "http://a?b"],
-        "invalid value 'http://a?b' for '--upstream <URL>': it has a path, and requests bring their own: give a service, like http://127.0.0.1:3000",
+        "invalid value 'http://a?b' for '--upstream <URL>': a path is not supported: requests have their own; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "http://me@a"],
-        "invalid value 'http://me@a' for '--upstream <URL>': it has a user in it: give a service, like http://127.0.0.1:3000",
+        "invalid value 'http://me@a' for '--upstream <URL>': user information is not supported; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "http://"],
-        "invalid value 'http://' for '--upstream <URL>': it is none (empty string): give a service, like http://127.0.0.1:3000",
+        "invalid value 'http://' for '--upstream <URL>': not a URL (empty string); expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", ""],
-        "invalid value '' for '--upstream <URL>': it is none (empty string): give a service, like http://127.0.0.1:3000",
+        "invalid value '' for '--upstream <URL>': not a URL (empty string); expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--listen", "99999"],
-        "invalid value '99999' for '--listen <ADDR>': give an address, like 127.0.0.1:8080, or a port (invalid socket address)",
+        "invalid value '99999' for '--listen <ADDR>': expected an address, like 127.0.0.1:8080, or a port (invalid socket address)",
     ),
     (
         &["--admin", "here"],
-        "invalid value 'here' for '--admin <ADDR>': give an address, like 127.0.0.1:8080, or a port (invalid socket address)",
+        "invalid value 'here' for '--admin <ADDR>': expected an address, like 127.0.0.1:8080, or a port (invalid socket address)",
     ),
     (&["rules.toml"], "unexpected argument 'rules.toml' found"),
 ];
 
 #[test]
-fn whoever_calls_it_the_wrong_way_is_told_what_to_do() {
-    for (arguments, wrong) in WRONG {
-        let (code, said, told) = run(arguments);
-        assert_eq!((code, &*said), (Some(2), ""), "{arguments:?}");
-        assert_eq!(told.lines().next(), Some(&*format!("error: {wrong}")), "{arguments:?}");
-        assert!(told.ends_with("\nFor more information, try '--help'.\n"), "{told}");
+fn invalid_arguments_are_explained() {
+    for (arguments, error) in INVALID {
+        let (code, stdout, stderr) = run(arguments);
+        assert_eq!((code, &*stdout), (Some(2), ""), "{arguments:?}");
+        assert_eq!(
+            stderr.lines().next(),
+            Some(&*format!("error: {error}")),
+            "{arguments:?}"
+        );
+        assert!(stderr.ends_with("\nFor more information, try '--help'.\n"), "{stderr}");
     }
 }
 
 #[test]
-fn whoever_names_an_option_that_is_none_is_told_which_is_meant() {
-    let (code, _, told) = run(&["--rule", "x"]);
+fn an_unknown_option_suggests_a_similar_one() {
+    let (code, _, stderr) = run(&["--rule", "x"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("tip: a similar argument exists: '--rules'"), "{told}");
+    assert!(stderr.contains("tip: a similar argument exists: '--rules'"), "{stderr}");
 }
 
 #[test]
-fn a_wrong_address_of_redis_does_not_tell_its_password() {
-    let (code, said, wrong) = run(&["--store", "redis://me:secret@:no-port"]);
-    assert_eq!((code, &*said), (Some(2), ""));
+fn an_invalid_redis_url_hides_its_password() {
+    let (code, stdout, stderr) = run(&["--store", "redis://me:secret@:no-port"]);
+    assert_eq!((code, &*stdout), (Some(2), ""));
     assert!(
-        wrong.starts_with("error: --store cannot be used: ") && !wrong.contains("secret"),
-        "{wrong}"
+        stderr.starts_with("error: --store cannot be used: ") && !stderr.contains("secret"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn an_address_in_use_is_told_with_the_option_to_choose_another() {
+fn an_address_in_use_names_the_option() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let at = format!("error: cannot listen at 127.0.0.1:{port}, which is in use: choose another with");
+    let at = format!("error: cannot listen on 127.0.0.1:{port}: the address is in use; choose another with");
     assert_eq!(
         run(&["--listen", &port]),
         (Some(1), String::new(), format!("{at} --listen ADDR\n"))
@@ -194,24 +198,24 @@ fn an_address_in_use_is_told_with_the_option_to_choose_another() {
 }
 
 #[test]
-fn wrong_rules_are_told_with_line_and_column() {
+fn invalid_rules_are_reported_with_line_and_column() {
     let folder = Folder::new("wrong-rules");
     let file = folder.file("rules.toml");
-    std::fs::write(&file, ANY_NUMBER.replace("\"3650d\"", "60").replace("key", "kye")).unwrap();
-    let (code, said, wrong) = run(&["--listen", "127.0.0.1:0", "--rules", &file]);
-    assert_eq!((code, &*said), (Some(1), ""));
+    std::fs::write(&file, COUNT_ONLY.replace("\"3650d\"", "60").replace("key", "kye")).unwrap();
+    let (code, stdout, stderr) = run(&["--listen", "127.0.0.1:0", "--rules", &file]);
+    assert_eq!((code, &*stdout), (Some(1), ""));
     for place in ["rules.toml:6:10\n", "rules.toml:7:1\n"] {
-        assert!(wrong.contains(place), "{wrong}");
+        assert!(stderr.contains(place), "{stderr}");
     }
-    let gone = folder.file("gone.toml");
-    let (code, said, wrong) = run(&["--listen", "127.0.0.1:0", "--rules", &gone]);
-    assert_eq!((code, &*said), (Some(1), ""));
-    assert!(wrong.contains(&gone), "{wrong}");
+    let missing = folder.file("missing.toml");
+    let (code, stdout, stderr) = run(&["--listen", "127.0.0.1:0", "--rules", &missing]);
+    assert_eq!((code, &*stdout), (Some(1), ""));
+    assert!(stderr.contains(&missing), "{stderr}");
 }
 
 #[tokio::test]
-async fn the_service_that_is_built_in_answers_any_path_and_says_what_it_was_sent() {
-    let gateway = Gateway::start(ANY_NUMBER, &[]);
+async fn the_built_in_service_echoes_any_request() {
+    let gateway = Gateway::start(COUNT_ONLY, &[]);
     let request = gateway.request("BREW".parse().unwrap(), "/any/path?at=all");
     let reply = support::http::Reply::to(request.header("x-mine", "yes").body("12345")).await;
     assert_eq!(reply.status, 200);
@@ -222,17 +226,17 @@ async fn the_service_that_is_built_in_answers_any_path_and_says_what_it_was_sent
 }
 
 #[tokio::test]
-async fn the_banner_says_what_is_in_force() {
-    let gateway = Gateway::start(ANY_NUMBER, &[]);
+async fn the_banner_shows_the_configuration() {
+    let gateway = Gateway::start(COUNT_ONLY, &[]);
     let (at, admin, rules) = (gateway.address, gateway.admin, gateway.rules());
     let (_, upstream) = gateway.running.banner.split_once("upstream  http://").unwrap();
     let (upstream, _) = upstream.split_once(',').unwrap();
     let banner = format!(
-        "listening on http://{at}, a gateway to
-  upstream  http://{upstream}, which is built in to try
-  rules     {rules}, read again whenever it changes
+        "gateway listening on http://{at}
+  upstream  http://{upstream}, a built-in echo service
+  rules     {rules}, reloaded when it changes
             all: 1000000 per 315360000s, fixed_window
-  store     memory, of this gateway alone
+  store     memory of this process
   admin     http://{admin}
 
 try it:
@@ -243,38 +247,41 @@ try it:
 }
 
 #[test]
-fn the_banner_names_a_store_that_is_none() {
+fn the_banner_shows_a_store_that_is_not_redis() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
-    // It ends with the test.
+    // The thread ends with the test process.
     std::thread::spawn(move || {
         listener
             .incoming()
             .for_each(|client| drop(client.unwrap().write_all(b"What?\r\n")))
     });
-    let gateway = Gateway::start(ANY_NUMBER, &["--store", &format!("redis://{at}")]);
-    let store = format!("\n  store     {at}: Redis cannot be asked now: ");
+    let gateway = Gateway::start(COUNT_ONLY, &["--store", &format!("redis://{at}")]);
+    let store = format!("\n  store     {at}: Redis is unavailable: ");
     assert!(gateway.running.banner.contains(&store), "{}", gateway.running.banner);
 }
 
 #[test]
-fn the_banner_names_the_service_and_the_store_but_no_password() {
-    let nobody = Port::free();
-    let redis = format!("127.0.0.1:{}", nobody.number());
+fn the_banner_hides_passwords() {
+    let unused = Port::free();
+    let redis = format!("127.0.0.1:{}", unused.number());
     let store = format!("redis://me:secret@{redis}");
     let options = ["--store", &store, "--on-store-failure", "closed"];
-    let gateway = Gateway::to("http://127.0.0.1:2", ANY_NUMBER, &options);
+    let gateway = Gateway::with_upstream("http://127.0.0.1:2", COUNT_ONLY, &options);
     let banner = &gateway.running.banner;
     assert!(banner.contains("\n  upstream  http://127.0.0.1:2\n"), "{banner}");
     assert!(banner.contains(&redis) && !banner.contains("secret"), "{banner}");
     assert!(
-        banner.contains("closed: requests are refused while it fails"),
+        banner.contains("closed: requests are rejected while it fails"),
         "{banner}"
     );
     assert!(!gateway.log().contains("secret"), "{}", gateway.log());
-    let gateway = Gateway::start(ANY_NUMBER, &["--no-limits"]);
+    let gateway = Gateway::start(COUNT_ONLY, &["--no-limits"]);
     assert!(
-        gateway.running.banner.contains("limits nothing: --no-limits"),
+        gateway
+            .running
+            .banner
+            .contains("only [trust] applies because of --no-limits"),
         "{}",
         gateway.running.banner
     );

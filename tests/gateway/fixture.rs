@@ -1,16 +1,16 @@
-//! A gateway, started as anybody would start it, and what to ask it with.
+//! A gateway process with a rules file, and a client for it.
 
 use std::{fs, net::SocketAddr};
 
 use axum::http::Method;
 use reqwest::{Client, RequestBuilder};
 
-use support::{folder::Folder, http::Reply, patience::PATIENCE};
+use support::{folder::Folder, http::Reply, wait::TEST_TIMEOUT};
 
 use crate::gateway::program::{Running, program};
 
-/// Rules that count everybody, and refuse nobody.
-pub(crate) const ANY_NUMBER: &str = "
+/// Rules that count every request and deny none.
+pub(crate) const COUNT_ONLY: &str = "
 [[limit]]
 name = \"all\"
 algorithm = \"fixed_window\"
@@ -19,13 +19,13 @@ window = \"3650d\"
 key = \"global\"
 ";
 
-/// Rules that admit so many, of those that this says: `methods = ['POST']`. Their window ends with nobody's test.
-pub(crate) fn at_most(limit: u32, of: &str) -> String {
+/// Rules that admit `limit` requests in `scope`, like `methods = ['POST']`; the window does not end while a test runs.
+pub(crate) fn at_most(limit: u32, scope: &str) -> String {
     let terms = "algorithm = 'fixed_window'\nwindow = '3650d'\nkey = 'global'";
-    format!("[[limit]]\nname = 'all'\nlimit = {limit}\n{terms}\n{of}\n")
+    format!("[[limit]]\nname = 'all'\nlimit = {limit}\n{terms}\n{scope}\n")
 }
 
-/// A gateway at free ports, which ends with its owner.
+/// A gateway at free ports, killed on drop.
 pub(crate) struct Gateway {
     pub(crate) running: Running,
     pub(crate) address: SocketAddr,
@@ -35,7 +35,7 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// With these rules and these options.
+    /// With these rules and options.
     pub(crate) fn start(rules: &str, options: &[&str]) -> Self {
         let folder = Folder::new("gateway");
         fs::write(folder.file("rules.toml"), rules).unwrap();
@@ -52,12 +52,12 @@ impl Gateway {
             admin: running.address("admin     http://"),
             running,
             folder,
-            client: Client::builder().no_proxy().timeout(PATIENCE).build().unwrap(),
+            client: Client::builder().no_proxy().timeout(TEST_TIMEOUT).build().unwrap(),
         }
     }
 
     /// In front of this service.
-    pub(crate) fn to(upstream: &str, rules: &str, options: &[&str]) -> Self {
+    pub(crate) fn with_upstream(upstream: &str, rules: &str, options: &[&str]) -> Self {
         Self::start(rules, &[&["--upstream", upstream], options].concat())
     }
 
@@ -65,17 +65,17 @@ impl Gateway {
         format!("http://{}", self.address)
     }
 
-    /// The most memory that it has had so far, in bytes.
-    pub(crate) fn most_memory(&self) -> u64 {
+    /// The peak resident memory, in bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).unwrap();
         let (_, rest) = status.split_once("VmHWM:").unwrap();
         let (kilobytes, _) = rest.trim_start().split_once(' ').unwrap();
         kilobytes.parse::<u64>().unwrap() << 10
     }
 
-    /// How many files and sockets it has open.
+    /// The number of open sockets.
     pub(crate) fn open_sockets(&self) -> usize {
-        // A file is open now and then: that of the rules, to be looked at.
+        // Files are not counted: the rules file is open at times.
         let files = fs::read_dir(format!("/proc/{}/fd", self.running.child.id())).unwrap();
         let targets = files.filter_map(|file| fs::read_link(file.unwrap().path()).ok());
         targets
@@ -83,12 +83,12 @@ impl Gateway {
             .count()
     }
 
-    /// The rules file, to be changed.
+    /// The path of the rules file.
     pub(crate) fn rules(&self) -> String {
         self.folder.file("rules.toml")
     }
 
-    /// What it has logged so far.
+    /// The log so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.file("log")).unwrap()
     }
@@ -101,7 +101,7 @@ impl Gateway {
         Reply::to(self.request(Method::GET, path)).await
     }
 
-    /// Asks the admin address.
+    /// Sends a request to the admin server.
     pub(crate) async fn admin(&self, method: Method, path: &str) -> Reply {
         let url = format!("http://{}{path}", self.admin);
         Reply::to(self.client.request(method, url)).await

@@ -1,23 +1,23 @@
-//! Headers: what is between two who are connected goes no further, and the rest arrives as it was sent.
+//! Hop-by-hop headers are removed, and end-to-end headers are forwarded unchanged.
 
 use crate::gateway::{
-    fixture::{ANY_NUMBER, Gateway},
-    wire::{Upstream, Wire},
+    fixture::{COUNT_ONLY, Gateway},
+    socket::{Socket, Upstream},
 };
 
-/// Every header of a head, but for what the gateway says of its way, in some order.
+/// The sorted headers of a head, without those that the gateway adds.
 fn sorted(head: &str) -> Vec<&str> {
     let mut lines: Vec<_> = head
         .trim_end()
         .split("\r\n")
         .skip(1)
-        .filter(|line| !is_of_the_way(line))
+        .filter(|line| !is_added_by_the_gateway(line))
         .collect();
     lines.sort_unstable();
     lines
 }
 
-fn is_of_the_way(line: &str) -> bool {
+fn is_added_by_the_gateway(line: &str) -> bool {
     [
         "via: 1.1 tollgate-",
         "x-forwarded-",
@@ -38,28 +38,28 @@ pub(crate) fn values<'h>(head: &'h str, name: &str) -> Vec<&'h str> {
         .collect()
 }
 
-/// What the service gets of this request, and the client of that answer.
-async fn passed(request: impl AsRef<[u8]>, answer: impl AsRef<[u8]>) -> (String, String) {
+/// The heads that the service and the client receive for this request and response.
+async fn forwarded(request: impl AsRef<[u8]>, response: impl AsRef<[u8]>) -> (String, String) {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    let mut client = Wire::to(&gateway).await;
-    client.say(request).await;
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    let mut client = Socket::connect(&gateway).await;
+    client.send(request).await;
     let mut service = upstream.accept().await;
-    let got = service.head().await;
-    service.say(answer).await;
-    (got, client.head().await)
+    let got = service.read_head().await;
+    service.send(response).await;
+    (got, client.read_head().await)
 }
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 #[tokio::test]
-async fn what_is_for_the_gateway_alone_is_not_passed_on() {
+async fn hop_by_hop_request_headers_are_removed() {
     let request = "GET / HTTP/1.1\r\nhost: a\r\n\
         connection: keep-alive, x-private, x-forwarded-for, x-forwarded-host, host, via, not a name\r\n\
         connection: X-Other\r\nx-private: 1\r\nx-other: 2\r\nkeep-alive: timeout=5\r\nproxy-connection: keep-alive\r\n\
         proxy-authorization: Basic YTpi\r\nproxy-authenticate: Basic\r\nte: gzip;q=0.5\r\nupgrade: h2c\r\n\
         http2-settings: AAMAAABk\r\nx-kept: 3\r\nauthorization: Bearer secret\r\n\r\n";
-    let (got, _) = passed(request, OK).await;
+    let (got, _) = forwarded(request, OK).await;
     let kept = [
         "authorization: Bearer secret",
         "host: a",
@@ -72,49 +72,49 @@ async fn what_is_for_the_gateway_alone_is_not_passed_on() {
 }
 
 #[tokio::test]
-async fn what_is_for_the_gateway_alone_is_not_passed_back() {
-    let answer = "HTTP/1.1 200 OK\r\nconnection: x-private, keep-alive\r\nx-private: 1\r\nkeep-alive: timeout=5\r\n\
+async fn hop_by_hop_response_headers_are_removed() {
+    let response = "HTTP/1.1 200 OK\r\nconnection: x-private, keep-alive\r\nx-private: 1\r\nkeep-alive: timeout=5\r\n\
         proxy-authenticate: Basic\r\nproxy-connection: close\r\nupgrade: h2c\r\nx-kept: 2\r\n\
         content-length: 0\r\n\r\n";
-    let (_, got) = passed("GET / HTTP/1.1\r\nhost: a\r\n\r\n", answer).await;
+    let (_, got) = forwarded("GET / HTTP/1.1\r\nhost: a\r\n\r\n", response).await;
     assert_eq!(sorted(&got), ["content-length: 0", "x-kept: 2"]);
 }
 
 #[tokio::test]
-async fn a_service_that_closes_does_not_close_the_client() {
+async fn an_upstream_close_keeps_the_client_connection_open() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    let mut client = Wire::to(&gateway).await;
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    let mut client = Socket::connect(&gateway).await;
     for _ in 0..3 {
-        client.say("GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
+        client.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
         let mut service = upstream.accept().await;
-        service.head().await;
+        service.read_head().await;
         service
-            .say("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok")
+            .send("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok")
             .await;
-        assert_eq!(client.answer().await, (200, "ok".to_owned()));
+        assert_eq!(client.response().await, (200, "ok".to_owned()));
     }
 }
 
 #[tokio::test]
-async fn who_names_the_length_in_connection_cannot_take_it_away() {
+async fn connection_cannot_remove_framing_headers() {
     let request = "POST / HTTP/1.1\r\nhost: a\r\nconnection: content-length\r\ncontent-length: 4\r\n\r\nbody";
-    let (got, _) = passed(request, OK).await;
+    let (got, _) = forwarded(request, OK).await;
     assert_eq!(sorted(&got), ["content-length: 4", "host: a"]);
     let request = "POST / HTTP/1.1\r\nhost: a\r\nconnection: transfer-encoding\r\ntransfer-encoding: chunked\r\n\r\n\
         4\r\nbody\r\n0\r\n\r\n";
-    let (got, _) = passed(request, OK).await;
+    let (got, _) = forwarded(request, OK).await;
     assert_eq!(sorted(&got), ["host: a", "transfer-encoding: chunked"]);
 }
 
 #[tokio::test]
-async fn several_lines_of_one_name_and_odd_bytes_pass_as_they_are() {
+async fn repeated_headers_and_non_ascii_values_are_unchanged() {
     let lines =
         b"x-list: a\r\nx-list: b, c\r\nx-odd: \xe4\xff \"\\\r\nset-cookie: a=1; Path=/\r\nset-cookie: b=2, 3\r\n\
         x-empty: \r\n";
     let request = [b"GET / HTTP/1.1\r\nhost: a\r\n", &lines[..], b"\r\n"].concat();
-    let answer = [b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n", &lines[..], b"\r\n"].concat();
-    let (there, back) = passed(request, answer).await;
+    let response = [b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n", &lines[..], b"\r\n"].concat();
+    let (there, back) = forwarded(request, response).await;
     for got in [there, back] {
         assert_eq!(values(&got, "x-list"), ["a", "b, c"]);
         assert_eq!(values(&got, "x-odd"), ["\u{e4}\u{ff} \"\\"]);
@@ -124,8 +124,8 @@ async fn several_lines_of_one_name_and_odd_bytes_pass_as_they_are() {
 }
 
 #[tokio::test]
-async fn the_service_is_told_what_the_client_asked_and_which_way_it_came() {
-    let (got, _) = passed("GET / HTTP/1.1\r\nhost: shop.example:81\r\nvia: 1.0 first\r\n\r\n", OK).await;
+async fn the_service_receives_host_and_via() {
+    let (got, _) = forwarded("GET / HTTP/1.1\r\nhost: shop.example:81\r\nvia: 1.0 first\r\n\r\n", OK).await;
     assert_eq!(values(&got, "host"), ["shop.example:81"]);
     assert_eq!(values(&got, "x-forwarded-host"), ["shop.example:81"]);
     assert_eq!(values(&got, "x-forwarded-proto"), ["http"]);
@@ -135,9 +135,9 @@ async fn the_service_is_told_what_the_client_asked_and_which_way_it_came() {
 }
 
 #[tokio::test]
-async fn what_is_said_of_limits_is_added_to_what_the_service_says() {
-    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-cost: 1\r\nretry-after: 7\r\n\r\n";
-    let (_, got) = passed("GET / HTTP/1.1\r\nhost: a\r\n\r\n", answer).await;
+async fn rate_limit_headers_are_added_to_the_response() {
+    let response = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-cost: 1\r\nretry-after: 7\r\n\r\n";
+    let (_, got) = forwarded("GET / HTTP/1.1\r\nhost: a\r\n\r\n", response).await;
     assert_eq!(sorted(&got), ["content-length: 0", "retry-after: 7", "x-cost: 1"]);
     assert_eq!(values(&got, "x-ratelimit-limit"), ["1000000"]);
     assert_eq!(values(&got, "x-ratelimit-remaining"), ["999999"]);

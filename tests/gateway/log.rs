@@ -1,13 +1,12 @@
-//! What is logged: a line for each request that is refused, at debug, none for those that are served, and what becomes of the
-//! rules.
+//! The log: a debug line per rejected request, none per served request, and reloads of the rules.
 
 use axum::http::Method;
 
-use support::{http::Reply, patience::eventually, redis::RedisServer};
+use support::{http::Reply, redis::RedisServer, wait::eventually};
 
 use crate::gateway::{fixture::Gateway, service::Service};
 
-/// Two for each user, and four for all, in a window that does not end while a test runs.
+/// Two requests per user and four in total, in a window that does not end while a test runs.
 const RULES: &str = "
 [[limit]]
 name = 'user'
@@ -24,60 +23,57 @@ window = '3650d'
 key = 'global'
 ";
 
-async fn ask_as(gateway: &Gateway, user: &str) -> u16 {
+async fn request_as(gateway: &Gateway, user: &str) -> u16 {
     Reply::to(gateway.request(Method::GET, "/").header("x-user-id", user))
         .await
         .status
 }
 
-/// What a request by this user has added to the log: each line without the time.
+/// The lines that a request by this user adds to the log, without the time.
 async fn logs(gateway: &Gateway, user: &str, status: u16) -> Vec<String> {
     let before = gateway.log();
-    assert_eq!(ask_as(gateway, user).await, status);
+    assert_eq!(request_as(gateway, user).await, status);
     let after = gateway.log();
     let new = after.strip_prefix(&before).unwrap().lines();
     new.map(|line| line.split_once(' ').unwrap().1.trim_start().to_owned())
         .collect()
 }
 
-const REFUSED: &str = "DEBUG tollgate::service::gate: a request is refused";
+const DENIED: &str = "DEBUG tollgate::decision: request denied";
 
-async fn refusals_are_logged_by(gateway: &Gateway) {
+async fn denials_are_logged_by(gateway: &Gateway) {
     for (user, status, lines) in [
         ("alice", 200, &[][..]),
         ("alice", 200, &[]),
-        // As `printf %s x-user-id:alice | sha256sum | cut -c1-16` says.
+        // As `printf %s x-user-id:alice | sha256sum | cut -c1-16` prints.
         ("alice", 429, &["limit=\"user\" key=14fcf822b106b68a outcome=limited"]),
         ("alice", 429, &["limit=\"user\" key=14fcf822b106b68a outcome=limited"]),
         ("bob", 200, &[]),
         ("carol", 200, &[]),
-        // One line, by the limit that refuses.
+        // One line, with the limit that denies.
         ("carol", 429, &["limit=\"all\" key=8001c27439650c5c outcome=limited"]),
     ] {
-        let lines: Vec<_> = lines.iter().map(|line| format!("{REFUSED} {line}")).collect();
+        let lines: Vec<_> = lines.iter().map(|line| format!("{DENIED} {line}")).collect();
         assert_eq!(logs(gateway, user, status).await, lines, "{user}");
     }
-    // Who cannot be counted is refused too.
+    // A request without a key is rejected too.
     let lines = logs(gateway, "", 400).await;
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(
-        lines[0].contains("a request cannot be counted, and is refused"),
-        "{lines:?}"
-    );
+    assert!(lines[0].contains("request rejected: it has no key"), "{lines:?}");
 }
 
 #[tokio::test]
-async fn at_debug_there_is_one_line_for_each_refusal_and_none_for_the_served() {
+async fn debug_logs_one_line_per_denial_and_none_per_served_request() {
     let (redis, service) = (RedisServer::start(), Service::start().await);
-    refusals_are_logged_by(&Gateway::between(&service, &redis, RULES, &["--log", "debug"])).await;
-    refusals_are_logged_by(&Gateway::to(&service.url(), RULES, &["--log", "debug"])).await;
+    denials_are_logged_by(&Gateway::with_redis(&service, &redis, RULES, &["--log", "debug"])).await;
+    denials_are_logged_by(&Gateway::with_upstream(&service.url(), RULES, &["--log", "debug"])).await;
 }
 
 #[tokio::test]
-async fn at_info_no_request_is_logged() {
+async fn info_logs_no_requests() {
     let service = Service::start().await;
     for options in [&[][..], &["--log", "info"], &["--log", "warn"], &["--log", "error"]] {
-        let gateway = Gateway::to(&service.url(), RULES, options);
+        let gateway = Gateway::with_upstream(&service.url(), RULES, options);
         for status in [200, 200, 429, 429] {
             assert_eq!(logs(&gateway, "alice", status).await, [""; 0], "{options:?}");
         }
@@ -85,25 +81,25 @@ async fn at_info_no_request_is_logged() {
 }
 
 #[tokio::test]
-async fn what_becomes_of_the_rules_is_logged() {
+async fn reloads_and_invalid_rules_are_logged() {
     let gateway = Gateway::start(RULES, &[]);
     let file = gateway.rules();
-    let count = |words: &str| {
+    let count = |text: &str| {
         gateway
             .log()
             .lines()
-            .filter(|line| line.contains(words) && line.contains(&file))
+            .filter(|line| line.contains(text) && line.contains(&file))
             .count()
     };
-    gateway.change(&RULES.replace("limit = 4", "limit = 5"));
-    eventually("the change is logged", async || count("the rules have changed") == 1).await;
-    gateway.change(&RULES.replace("limit = 4", "limit = 0"));
-    eventually("what is wrong is logged", async || {
+    gateway.replace_rules(&RULES.replace("limit = 4", "limit = 5"));
+    eventually("the change is logged", async || count("rules reloaded") == 1).await;
+    gateway.replace_rules(&RULES.replace("limit = 4", "limit = 0"));
+    eventually("the error is logged", async || {
         count("rules.toml:12:9: limit \"all\"") == 1
     })
     .await;
-    gateway.change(RULES);
-    eventually("the change is logged", async || count("the rules have changed") == 2).await;
-    // Once each, and not each time that somebody looks.
+    gateway.replace_rules(RULES);
+    eventually("the change is logged", async || count("rules reloaded") == 2).await;
+    // Once each, and not at every poll of the file.
     assert_eq!(gateway.log().lines().count(), 3, "{}", gateway.log());
 }

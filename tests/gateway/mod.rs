@@ -1,11 +1,11 @@
-//! The gateway as a program of its own, in front of real services: asked over HTTP, and by whoever does not keep to it.
+//! The gateway as a process, in front of real services, with valid and invalid HTTP clients.
 
 mod admin;
 mod arguments;
+mod background_load;
 mod bodies;
 mod client;
-mod crowd;
-mod ending;
+mod connection_limit;
 mod fields;
 mod fixture;
 mod forwarded;
@@ -16,9 +16,9 @@ mod outage;
 mod paths;
 mod program;
 mod reload;
-mod room;
 mod service;
-mod sharing;
-mod tunnels;
+mod shared_redis;
+mod shutdown;
+mod socket;
 mod upstream;
-mod wire;
+mod websockets;

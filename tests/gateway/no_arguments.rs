@@ -1,4 +1,4 @@
-//! The gateway, called with no arguments. It wants a port that may be anybody's.
+//! The gateway without arguments. Another program may use its default port.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -8,13 +8,14 @@ use std::{
 
 use crate::gateway::{
     program::{Running, program},
-    wire::Wire,
+    socket::Socket,
 };
 
-const AT: &str = "127.0.0.1:8080";
-const IN_USE: &str = "error: cannot listen at 127.0.0.1:8080, which is in use: choose another with --listen ADDR\n";
+const DEFAULT_ADDRESS: &str = "127.0.0.1:8080";
+const IN_USE: &str =
+    "error: cannot listen on 127.0.0.1:8080: the address is in use; choose another with --listen ADDR\n";
 
-/// One that serves, or why it has ended.
+/// A running gateway, or its exit code and error.
 fn start() -> Result<Running, (Option<i32>, String)> {
     let mut program = program();
     let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -29,43 +30,43 @@ fn start() -> Result<Running, (Option<i32>, String)> {
             return Err((child.wait().unwrap().code(), why));
         }
     }
-    // Whoever stops reading a pipe stops its writer.
+    // A full pipe would block the gateway.
     std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
     Ok(Running { child, banner })
 }
 
 #[tokio::test]
-async fn it_listens_where_it_says_or_says_that_somebody_else_does() {
+async fn it_listens_at_the_default_address_or_reports_it_in_use() {
     let in_use = (Some(1), IN_USE.to_owned());
-    if let Ok(_ours) = TcpListener::bind(AT) {
+    if let Ok(_ours) = TcpListener::bind(DEFAULT_ADDRESS) {
         assert_eq!(start().err(), Some(in_use.clone()));
     }
     let running = match start() {
         Ok(running) => running,
-        // Somebody else has it, or was faster.
+        // Another program uses the port.
         Err(why) => return assert_eq!(why, in_use),
     };
     let (_, upstream) = running.banner.split_once("upstream  http://").unwrap();
     let (upstream, _) = upstream.split_once(',').unwrap();
     let banner = format!(
-        "listening on http://{AT}, a gateway to
-  upstream  http://{upstream}, which is built in to try
-  rules     built in to try: --rules FILE for your own
+        "gateway listening on http://{DEFAULT_ADDRESS}
+  upstream  http://{upstream}, a built-in echo service
+  rules     built-in sample; use your own with --rules FILE
             global: 10000 per 60s, sliding_counter
             client: 100 per 60s, token_bucket
             expensive: 10 per 60s, sliding_log
-  store     memory, of this gateway alone
-  admin     nowhere: --admin 9090 tells how things stand
+  store     memory of this process
+  admin     disabled; enable it with --admin 9090
 
 try it:
-  curl -i http://{AT}/hello
+  curl -i http://{DEFAULT_ADDRESS}/hello
 "
     );
     assert_eq!(running.banner, banner);
 
-    let mut client = Wire::at(AT.parse().unwrap()).await;
-    client.say("GET /hello HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    let (status, body) = client.answer().await;
+    let mut client = Socket::connect_to(DEFAULT_ADDRESS.parse().unwrap()).await;
+    client.send("GET /hello HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    let (status, body) = client.response().await;
     assert_eq!(status, 200);
     assert!(body.starts_with("GET /hello\n"), "{body}");
     assert!(body.contains("\nx-forwarded-for: 127.0.0.1\n"), "{body}");

@@ -1,6 +1,6 @@
-//! Paths, however they are written: the limit and the service get the same one.
+//! Path normalization: limits and the service see the same path.
 
-#[path = "../../cli/src/gateway/plain/path.rs"]
+#[path = "../../cli/src/gateway/normalize/path.rs"]
 mod path;
 
 use proptest::prelude::*;
@@ -9,11 +9,11 @@ use support::property::{cases, config};
 
 use crate::gateway::{
     client::echo,
-    fixture::{ANY_NUMBER, Gateway, at_most},
-    wire::{Upstream, Wire},
+    fixture::{COUNT_ONLY, Gateway, at_most},
+    socket::{Socket, Upstream},
 };
 
-/// Ways to write `/files`.
+/// Spellings of `/files`.
 const SPELLINGS: [&str; 24] = [
     "/files",
     "/%66iles",
@@ -42,26 +42,26 @@ const SPELLINGS: [&str; 24] = [
 ];
 
 #[tokio::test]
-async fn no_spelling_gets_past_a_limit() {
+async fn no_spelling_bypasses_a_limit() {
     let service = echo().await;
-    let gateway = Gateway::to(&service.url(), &at_most(1, "path = '/files'"), &[]);
-    assert_eq!(Wire::get(&gateway, "/files").await.0, 200);
+    let gateway = Gateway::with_upstream(&service.url(), &at_most(1, "path = '/files'"), &[]);
+    assert_eq!(Socket::get(&gateway, "/files").await.0, 200);
     for path in SPELLINGS {
-        assert_eq!(Wire::get(&gateway, path).await.0, 429, "{path}");
-        assert_eq!(Wire::get(&gateway, &format!("http://b{path}")).await.0, 429, "{path}");
+        assert_eq!(Socket::get(&gateway, path).await.0, 429, "{path}");
+        assert_eq!(Socket::get(&gateway, &format!("http://b{path}")).await.0, 429, "{path}");
     }
     let rules = at_most(1, "path = '/%C3%A9:@'");
-    let gateway = Gateway::to(&service.url(), &rules, &[]);
-    assert_eq!(Wire::get(&gateway, "/%C3%A9:@").await.0, 200);
+    let gateway = Gateway::with_upstream(&service.url(), &rules, &[]);
+    assert_eq!(Socket::get(&gateway, "/%C3%A9:@").await.0, 200);
     for path in ["/%c3%a9:@", "/%C3%A9%3a%40", "/%C3%A9%3A@", "/\u{e9}:@"] {
-        assert_eq!(Wire::get(&gateway, path).await.0, 429, "{path}");
+        assert_eq!(Socket::get(&gateway, path).await.0, 429, "{path}");
     }
 }
 
 #[tokio::test]
-async fn what_is_another_path_by_whatever_anybody_reads_stays_another() {
+async fn distinct_paths_stay_distinct() {
     let service = echo().await;
-    let gateway = Gateway::to(&service.url(), &at_most(1, "path = '/files'"), &[]);
+    let gateway = Gateway::with_upstream(&service.url(), &at_most(1, "path = '/files'"), &[]);
     for path in [
         "/Files",
         "/files/",
@@ -72,12 +72,12 @@ async fn what_is_another_path_by_whatever_anybody_reads_stays_another() {
         "/%2566iles",
         "/files;x",
     ] {
-        assert_eq!(Wire::get(&gateway, path).await, (200, path.to_owned()));
+        assert_eq!(Socket::get(&gateway, path).await, (200, path.to_owned()));
     }
 }
 
-/// What the service gets in place of what was asked.
-const PLAIN: [(&str, &str); 16] = [
+/// A requested target, and the target that the service receives.
+const NORMALIZED: [(&str, &str); 16] = [
     ("/%66iles", "/files"),
     ("/x/..//./files", "/files"),
     ("/x/..", "/"),
@@ -97,19 +97,21 @@ const PLAIN: [(&str, &str); 16] = [
 ];
 
 #[tokio::test]
-async fn the_service_gets_the_plain_path_and_the_query_as_it_was() {
+async fn the_service_receives_the_normalized_path_and_the_query_unchanged() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    for (asked, plain) in PLAIN {
-        let mut client = Wire::to(&gateway).await;
-        client.say(format!("GET {asked} HTTP/1.1\r\nhost: a\r\n\r\n")).await;
-        let head = upstream.accept().await.head().await;
-        assert_eq!(head.lines().next().unwrap(), format!("GET {plain} HTTP/1.1"));
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    for (requested, normalized) in NORMALIZED {
+        let mut client = Socket::connect(&gateway).await;
+        client
+            .send(format!("GET {requested} HTTP/1.1\r\nhost: a\r\n\r\n"))
+            .await;
+        let head = upstream.accept().await.read_head().await;
+        assert_eq!(head.lines().next().unwrap(), format!("GET {normalized} HTTP/1.1"));
     }
 }
 
-/// Until nothing is left to replace: slowly, one after the other.
-fn replaced(mut path: String) -> String {
+/// Removes empty and dot segments one at a time, until none is left.
+fn without_dot_segments(mut path: String) -> String {
     loop {
         let before = path.clone();
         path = path.replacen("//", "/", 1);
@@ -134,8 +136,8 @@ fn without_a_parent(path: &str) -> String {
     format!("{}{}", &path[..parent], &path[at + 3..])
 }
 
-/// What is plain, by replacing.
-fn by_replacing(path: &str) -> String {
+/// A slow reference implementation of the normalization.
+fn reference(path: &str) -> String {
     let mut text = String::new();
     let mut chars = path.chars();
     while let Some(char) = chars.next() {
@@ -155,9 +157,9 @@ fn by_replacing(path: &str) -> String {
             false => text += &format!("%{}", digits.to_uppercase()),
         }
     }
-    // The last segment is one like the others, for as long as this takes.
+    // A trailing slash makes the last segment like the others.
     let is_file = !["/", "/.", "/.."].iter().any(|end| text.ends_with(end));
-    let whole = replaced(format!("{text}/"));
+    let whole = without_dot_segments(format!("{text}/"));
     let path = if is_file {
         whole.strip_suffix('/').unwrap()
     } else {
@@ -166,8 +168,8 @@ fn by_replacing(path: &str) -> String {
     path.to_owned()
 }
 
-/// A path out of what can be misread.
-fn a_path() -> impl Strategy<Value = String> {
+/// Paths of parts that are easily misread.
+fn any_path() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => Just("/".to_owned()),
         3 => Just(".".to_owned()),
@@ -179,25 +181,25 @@ fn a_path() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| format!("/{}", pieces.concat()))
 }
 
-/// Where inputs are kept that have failed once.
-const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/gateway/regressions.txt");
+/// Inputs that have failed before.
+const REGRESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/gateway/regressions.txt");
 
 proptest! {
-    #![proptest_config(config(cases(), FAILURES))]
+    #![proptest_config(config(cases(), REGRESSIONS))]
 
     #[test]
-    fn a_plain_path_is_one_way_to_write_it(path in a_path()) {
-        let plain = path::plain(&path).unwrap().into_owned();
-        prop_assert_eq!(&plain, &by_replacing(&path));
-        prop_assert_eq!(path::plain(&plain).unwrap(), &*plain, "again");
-        prop_assert!(plain.starts_with('/') && !plain.contains("//"));
-        prop_assert!(plain.split('/').all(|segment| segment != "." && segment != ".."));
+    fn normalization_is_idempotent_and_matches_the_reference(path in any_path()) {
+        let normalized = path::normalize_path(&path).unwrap().into_owned();
+        prop_assert_eq!(&normalized, &reference(&path));
+        prop_assert_eq!(path::normalize_path(&normalized).unwrap(), &*normalized, "again");
+        prop_assert!(normalized.starts_with('/') && !normalized.contains("//"));
+        prop_assert!(normalized.split('/').all(|segment| segment != "." && segment != ".."));
     }
 
     #[test]
-    fn whatever_it_is_it_is_plain_or_refused(path in r"/?([%/.\\]|%2[0-9a-f]|[0-9]|.){0,12}") {
-        if let Ok(plain) = path::plain(&path) {
-            prop_assert_eq!(path::plain(&plain).unwrap(), &*plain);
+    fn any_input_is_normalized_or_rejected(path in r"/?([%/.\\]|%2[0-9a-f]|[0-9]|.){0,12}") {
+        if let Ok(normalized) = path::normalize_path(&path) {
+            prop_assert_eq!(path::normalize_path(&normalized).unwrap(), &*normalized);
         }
     }
 }

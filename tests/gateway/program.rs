@@ -1,4 +1,4 @@
-//! The gateway as a program: started with any options, and ended with its owner.
+//! The gateway's process, killed on drop.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -14,10 +14,10 @@ pub(crate) fn program() -> Command {
     program
 }
 
-/// A gateway that serves.
+/// A gateway that accepts connections.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    /// All that it said when it started.
+    /// Its output at startup.
     pub(crate) banner: String,
 }
 
@@ -31,18 +31,18 @@ impl Running {
         };
         while !running.banner.contains("curl") {
             let read = output.read_line(&mut running.banner).unwrap();
-            assert!(read > 0, "{program:?} has ended: {}", running.banner);
+            assert!(read > 0, "{program:?} has exited: {}", running.banner);
         }
-        // Whoever stops reading a pipe stops its writer.
+        // A full pipe would block the gateway.
         std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
         running
     }
 
-    /// The address after these words of the banner.
-    pub(crate) fn address(&self, words: &str) -> SocketAddr {
+    /// The address after this label in the banner.
+    pub(crate) fn address(&self, label: &str) -> SocketAddr {
         let (_, rest) = self
             .banner
-            .split_once(words)
+            .split_once(label)
             .unwrap_or_else(|| panic!("{}", self.banner));
         let end = rest.find([',', '\n']).unwrap();
         rest[..end].parse().unwrap()

@@ -1,5 +1,5 @@
-//! Rules that change under load: no request is lost, each is answered by one version of the rules and charged once by it or
-//! not at all, and the service sees those that are admitted, each once.
+//! Reloads of the rules under load: no request is lost, each is decided by one version of the rules and charged once or not at
+//! all, and the service receives each admitted request once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,51 +15,51 @@ use tokio::task::JoinSet;
 
 use support::{
     http::Reply,
-    patience::eventually,
     redis::RedisServer,
-    versions::{VERSIONS, Version, names},
+    rule_versions::{RulesVersion, VERSIONS, tier_names},
+    wait::eventually,
 };
 
 use crate::gateway::{fixture::Gateway, service::Service};
 
 const CLIENTS: usize = 12;
 const USERS: [&str; 3] = ["ann", "bob", "carol"];
-/// So many meet with each version, at least.
-const MEET_EACH: usize = 150;
+/// The minimum number of responses per version.
+const MIN_PER_VERSION: usize = 150;
 
-/// The version in a window that does not end while a test runs, be it midnight.
-fn text(version: &Version) -> String {
+/// The version's rules, with a window that does not end at midnight.
+fn text(version: &RulesVersion) -> String {
     version.text().replace("'1d'", "'3650d'")
 }
 
-fn policy(version: &Version, is_pro: bool) -> String {
+fn policy(version: &RulesVersion, is_pro: bool) -> String {
     version.policy(is_pro).replace("w=86400", "w=315360000")
 }
 
-/// What clients have met with.
+/// What a client has received.
 #[derive(Default)]
-struct Met {
+struct ClientRecord {
     policies: BTreeSet<String>,
     /// By tier and user.
     charged: BTreeMap<(String, &'static str), u64>,
-    /// What the service must have seen.
+    /// The requests that the service must have received.
     admitted: Vec<String>,
-    refused: usize,
+    denied: usize,
 }
 
 struct Load {
     gateways: Vec<Gateway>,
     answered: AtomicUsize,
-    changed: AtomicBool,
+    is_done: AtomicBool,
 }
 
-/// Sends one request after the other for as long as the rules change, to each gateway in turn.
-async fn client(load: Arc<Load>, number: usize) -> Met {
+/// Sends requests to the gateways in turn until the rules stop changing.
+async fn client(load: Arc<Load>, number: usize) -> ClientRecord {
     let (user, is_pro) = (USERS[number % USERS.len()], number.is_multiple_of(2));
     let policies = VERSIONS.map(|version| policy(&version, is_pro));
-    let mut met = Met::default();
+    let mut record = ClientRecord::default();
     for count in 0.. {
-        if load.changed.load(Ordering::Relaxed) {
+        if load.is_done.load(Ordering::Relaxed) {
             break;
         }
         let gateway = &load.gateways[count % load.gateways.len()];
@@ -68,72 +68,72 @@ async fn client(load: Arc<Load>, number: usize) -> Met {
         let reply = Reply::to(request.header("x-plan", if is_pro { "pro" } else { "none" })).await;
         let policy = reply.header("ratelimit-policy");
         assert!(policies.contains(&policy), "{policy}");
-        assert_eq!(names(&reply.header("ratelimit")), names(&policy));
+        assert_eq!(tier_names(&reply.header("ratelimit")), tier_names(&policy));
         match reply.status {
             200 => {
-                names(&policy).into_iter().for_each(|name| {
-                    *met.charged.entry((name.into(), user)).or_default() += if name == "heavy" { 3 } else { 1 };
+                tier_names(&policy).into_iter().for_each(|name| {
+                    *record.charged.entry((name.into(), user)).or_default() += if name == "heavy" { 3 } else { 1 };
                 });
-                met.admitted.push(format!("GET {path}"));
+                record.admitted.push(format!("GET {path}"));
             }
             status => {
                 assert_eq!(status, 429);
-                met.refused += 1;
+                record.denied += 1;
             }
         }
-        met.policies.insert(policy);
+        record.policies.insert(policy);
         load.answered.fetch_add(1, Ordering::Relaxed);
     }
-    met
+    record
 }
 
-/// Puts these rules in force, everywhere.
-async fn put(gateways: &[Gateway], rules: &str) {
+/// Replaces the rules of every gateway, and waits for the reloads.
+async fn reload(gateways: &[Gateway], rules: &str) {
     let limits: Value = toml::from_str(rules).unwrap();
-    gateways.iter().for_each(|gateway| gateway.change(rules));
+    gateways.iter().for_each(|gateway| gateway.replace_rules(rules));
     for gateway in gateways {
-        eventually("the rules are in force", async || {
+        eventually("the rules are active", async || {
             gateway.admin(Method::GET, "/limits").await.json() == limits
         })
         .await;
     }
 }
 
-/// What is used of a tier. For that, all of them are in force, and nobody can use up any.
+/// The used quota of a tier, while every tier has the maximum limit.
 async fn used(gateway: &Gateway, key: &str) -> u64 {
     let reply = gateway.admin(Method::GET, &format!("/keys/{key}")).await;
     u64::from(u32::MAX) - reply.json()["remaining"].as_u64().unwrap()
 }
 
-async fn all_is_right(service: Service, gateways: Vec<Gateway>) {
+async fn reload_under_load(service: Service, gateways: Vec<Gateway>) {
     let load = Arc::new(Load {
         gateways,
         answered: AtomicUsize::new(0),
-        changed: AtomicBool::new(false),
+        is_done: AtomicBool::new(false),
     });
     let clients: JoinSet<_> = (0..CLIENTS).map(|number| client(load.clone(), number)).collect();
     for version in VERSIONS.iter().chain(&VERSIONS) {
-        put(&load.gateways, &text(version)).await;
+        reload(&load.gateways, &text(version)).await;
         let before = load.answered.load(Ordering::Relaxed);
-        eventually("some are answered by it", async || {
-            load.answered.load(Ordering::Relaxed) >= before + MEET_EACH
+        eventually("enough requests are answered", async || {
+            load.answered.load(Ordering::Relaxed) >= before + MIN_PER_VERSION
         })
         .await;
     }
-    load.changed.store(true, Ordering::Relaxed);
-    let met = clients.join_all().await;
+    load.is_done.store(true, Ordering::Relaxed);
+    let records = clients.join_all().await;
 
-    let policies: BTreeSet<_> = met.iter().flat_map(|met| met.policies.clone()).collect();
+    let policies: BTreeSet<_> = records.iter().flat_map(|record| record.policies.clone()).collect();
     let versions = VERSIONS.iter();
     let versions = versions.flat_map(|version| [true, false].map(|is_pro| policy(version, is_pro)));
     assert_eq!(policies, versions.collect());
-    assert!(met.iter().any(|met| met.refused > 0));
+    assert!(records.iter().any(|record| record.denied > 0));
 
-    let mut admitted: Vec<_> = met.iter().flat_map(|met| met.admitted.clone()).collect();
-    let mut seen = service.lines();
+    let mut admitted: Vec<_> = records.iter().flat_map(|record| record.admitted.clone()).collect();
+    let mut received = service.lines();
     admitted.sort();
-    seen.sort();
-    assert_eq!(seen, admitted);
+    received.sort();
+    assert_eq!(received, admitted);
 
     let tiers = [
         ("all", "global"),
@@ -141,15 +141,15 @@ async fn all_is_right(service: Service, gateways: Vec<Gateway>) {
         ("user", "header:x-user-id"),
         ("other", "header:x-user-id"),
     ];
-    let endless = tiers.map(|(name, key)| {
+    let maximal = tiers.map(|(name, key)| {
         let terms = "algorithm = 'fixed_window'\nlimit = 4294967295\nwindow = '3650d'";
         format!("[[limit]]\nname = '{name}'\n{terms}\nkey = '{key}'\n")
     });
-    put(&load.gateways, &endless.concat()).await;
+    reload(&load.gateways, &maximal.concat()).await;
     let charged = |tier: &str, users: &[&str]| -> u64 {
-        let all = met.iter().flat_map(|met| &met.charged);
-        let meant = all.filter(|((name, user), _)| name == tier && users.contains(user));
-        meant.map(|(_, charged)| charged).sum()
+        let all = records.iter().flat_map(|record| &record.charged);
+        let matching = all.filter(|((name, user), _)| name == tier && users.contains(user));
+        matching.map(|(_, charged)| charged).sum()
     };
     for gateway in &load.gateways {
         for tier in ["all", "heavy"] {
@@ -172,14 +172,14 @@ async fn all_is_right(service: Service, gateways: Vec<Gateway>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_change_under_load_in_memory() {
     let service = Service::start().await;
-    let gateway = Gateway::to(&service.url(), &text(&VERSIONS[0]), &[]);
-    all_is_right(service, vec![gateway]).await;
+    let gateway = Gateway::with_upstream(&service.url(), &text(&VERSIONS[0]), &[]);
+    reload_under_load(service, vec![gateway]).await;
 }
 
-/// Two gateways run different versions for a moment, and do not disturb each other.
+/// Two gateways run different versions for a moment, with the same counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_change_under_load_on_redis() {
     let (redis, service) = (RedisServer::start(), Service::start().await);
-    let gateways = [(); 2].map(|()| Gateway::between(&service, &redis, &text(&VERSIONS[0]), &[]));
-    all_is_right(service, gateways.into()).await;
+    let gateways = [(); 2].map(|()| Gateway::with_redis(&service, &redis, &text(&VERSIONS[0]), &[]));
+    reload_under_load(service, gateways.into()).await;
 }

@@ -1,4 +1,4 @@
-//! A service that remembers what reached it, and gateways between it and a Redis.
+//! A service that records its requests, and gateways between it and a Redis.
 
 use std::{
     fs,
@@ -15,10 +15,10 @@ use support::{http::Server, redis::RedisServer};
 
 use crate::gateway::fixture::Gateway;
 
-/// The first lines of requests, like `GET /path`.
+/// Request lines, like `GET /path`.
 type Lines = Arc<Mutex<Vec<String>>>;
 
-/// Answers whatever it is asked with 200 and the first line of the request.
+/// Answers every request with 200 and its request line.
 pub(crate) struct Service {
     server: Server,
     lines: Lines,
@@ -36,7 +36,7 @@ impl Service {
         self.server.url()
     }
 
-    /// All that it has received so far, in the order in which it came.
+    /// The requests so far, in order of arrival.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.lines.lock().unwrap().clone()
     }
@@ -49,14 +49,14 @@ async fn receive(State(lines): State<Lines>, method: Method, target: Uri) -> Str
 }
 
 impl Gateway {
-    /// Between this service and this Redis. The machine may be busy, and hardly a test is about how long that may take.
-    pub(crate) fn between(service: &Service, redis: &RedisServer, rules: &str, options: &[&str]) -> Self {
+    /// In front of this service, counting on this Redis, with a store timeout that a busy machine does not exceed.
+    pub(crate) fn with_redis(service: &Service, redis: &RedisServer, rules: &str, options: &[&str]) -> Self {
         let store = ["--store", &redis.url(), "--store-timeout", "30s"];
-        Self::to(&service.url(), rules, &[&store, options].concat())
+        Self::with_upstream(&service.url(), rules, &[&store, options].concat())
     }
 
-    /// Puts another rules file in place of its own, all at once.
-    pub(crate) fn change(&self, rules: &str) {
+    /// Replaces the rules file atomically.
+    pub(crate) fn replace_rules(&self, rules: &str) {
         let new = format!("{}.new", self.rules());
         fs::write(&new, rules).unwrap();
         fs::rename(&new, self.rules()).unwrap();

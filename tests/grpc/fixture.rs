@@ -1,4 +1,4 @@
-//! A health service that knows what was decided, and a client that tells what it was answered.
+//! A health service that records decisions, and a client that keeps what a call received.
 
 use std::{
     future::Future,
@@ -23,25 +23,25 @@ use tonic_health::pb::{
 pub(crate) use support::{
     each_store::{NOW, TestStore, on_both_stores},
     http::{NOTHING, Server},
-    patience::yielding,
+    wait::yield_until,
 };
-use support::{http::Headers, patience::PATIENCE};
+use support::{http::Headers, wait::TEST_TIMEOUT};
 
-/// Who has been asked for, and what was left of the tiers by the decision in the request.
+/// The service names in served calls, and what remained in each tier by the decision in the request.
 pub(crate) type Served = Arc<Mutex<Vec<(String, Vec<u64>)>>>;
 
-/// All are well, but for one that is not known.
+/// Reports every service as serving, except `unknown`.
 #[derive(Clone, Default)]
-pub(crate) struct Clinic {
+pub(crate) struct HealthService {
     pub(crate) served: Served,
 }
 
-impl Clinic {
+impl HealthService {
     pub(crate) fn server(&self) -> HealthServer<Self> {
         HealthServer::new(self.clone())
     }
 
-    /// On axum.
+    /// The service as an axum router.
     pub(crate) fn router(&self) -> Router {
         Routes::new(self.server()).into_axum_router()
     }
@@ -52,7 +52,7 @@ impl Clinic {
 }
 
 #[async_trait]
-impl Health for Clinic {
+impl Health for HealthService {
     type WatchStream = BoxStream<HealthCheckResponse>;
 
     async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
@@ -62,28 +62,31 @@ impl Health for Clinic {
         let service = request.into_inner().service;
         self.served.lock().unwrap().push((service.clone(), left));
         match service.as_str() {
-            "stranger" => Err(Status::not_found("nobody knows it")),
-            _ => Ok(Response::new(well())),
+            "unknown" => Err(Status::not_found("unknown service")),
+            _ => Ok(Response::new(serving())),
         }
     }
 
     async fn watch(&self, _: Request<HealthCheckRequest>) -> Result<Response<Self::WatchStream>, Status> {
-        Ok(Response::new(Box::pin(tokio_stream::iter([Ok(well()), Ok(well())]))))
+        Ok(Response::new(Box::pin(tokio_stream::iter([
+            Ok(serving()),
+            Ok(serving()),
+        ]))))
     }
 }
 
-fn well() -> HealthCheckResponse {
+fn serving() -> HealthCheckResponse {
     let status = ServingStatus::Serving.into();
     HealthCheckResponse { status }
 }
 
-/// A call about the service of this name.
-pub(crate) fn about(service: &str) -> Request<HealthCheckRequest> {
+/// A health check of the service of this name.
+pub(crate) fn check_request(service: &str) -> Request<HealthCheckRequest> {
     let service = service.into();
     HealthCheckRequest { service }.into_request()
 }
 
-/// A client on a connection of its own, which its clones share.
+/// A client with its own connection, which its clones share.
 #[derive(Clone)]
 pub(crate) struct Client {
     pub(crate) channel: Channel,
@@ -93,7 +96,7 @@ impl Client {
     pub(crate) fn of(server: &Server) -> Self {
         let channel = Endpoint::from_shared(server.url())
             .unwrap()
-            .timeout(PATIENCE)
+            .timeout(TEST_TIMEOUT)
             .connect_lazy();
         Self { channel }
     }
@@ -102,27 +105,27 @@ impl Client {
         HealthClient::new(self.channel.clone())
     }
 
-    pub(crate) async fn check(&self) -> Answer {
-        self.send(about("")).await
+    pub(crate) async fn check(&self) -> GrpcReply {
+        self.send(check_request("")).await
     }
 
-    pub(crate) fn send(&self, request: Request<HealthCheckRequest>) -> impl Future<Output = Answer> + Send + use<> {
+    pub(crate) fn send(&self, request: Request<HealthCheckRequest>) -> impl Future<Output = GrpcReply> + Send + use<> {
         let mut health = self.health();
-        async move { Answer::from(health.check(request).await) }
+        async move { GrpcReply::from(health.check(request).await) }
     }
 }
 
-/// What a client was answered.
+/// What a client received in response to a call.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct GrpcReply {
     pub(crate) code: Code,
     pub(crate) message: String,
     pub(crate) headers: Headers,
 }
 
-impl<T> From<Result<Response<T>, Status>> for Answer {
-    fn from(answer: Result<Response<T>, Status>) -> Self {
-        let (code, message, metadata) = match answer {
+impl<T> From<Result<Response<T>, Status>> for GrpcReply {
+    fn from(result: Result<Response<T>, Status>) -> Self {
+        let (code, message, metadata) = match result {
             Ok(response) => (Code::Ok, String::new(), response.metadata().clone()),
             Err(status) => (status.code(), status.message().into(), status.metadata().clone()),
         };
@@ -131,8 +134,8 @@ impl<T> From<Result<Response<T>, Status>> for Answer {
     }
 }
 
-impl Answer {
-    /// The code, the pushback, and all that it says of limits.
+impl GrpcReply {
+    /// The code, the pushback, and the rate limit headers.
     pub(crate) fn all(&self) -> (Code, String, String) {
         let pushback = self.headers.line("grpc-retry-pushback-ms");
         (self.code, pushback, self.headers.limits())

@@ -1,43 +1,43 @@
-//! Calls that nobody knows whom to count for.
+//! Keys of calls, and calls without a key.
 
 use tollgate::{ClientIp, Header, MemoryStore, Quota, RateLimitLayer};
 use tonic::Code;
 
-use crate::grpc::fixture::{Client, Clinic, NOTHING, Server, TestStore, about, on_both_stores};
+use crate::grpc::fixture::{Client, HealthService, NOTHING, Server, TestStore, check_request, on_both_stores};
 
 on_both_stores![metadata_is_a_key];
 
 async fn metadata_is_a_key<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("user", Quota::per_minute(1), Header::new("x-user-id"), store);
-    let clinic = Clinic::default();
-    let server = Server::start(clinic.router().layer(layer)).await;
+    let service = HealthService::default();
+    let server = Server::start(service.router().layer(layer)).await;
     let client = Client::of(&server);
     for (user, code) in [
         ("alice", Code::Ok),
         ("alice", Code::ResourceExhausted),
         ("bob", Code::Ok),
     ] {
-        let mut call = about(user);
+        let mut call = check_request(user);
         call.metadata_mut().insert("x-user-id", user.parse().unwrap());
         assert_eq!(client.send(call).await.code, code);
     }
-    let answer = client.check().await;
-    assert_eq!(answer.message, "the request lacks the `x-user-id` header");
-    assert_eq!(answer.all(), (Code::InvalidArgument, "-".into(), NOTHING.into()));
-    assert_eq!(clinic.served(), [("alice".into(), vec![0]), ("bob".into(), vec![0])]);
+    let reply = client.check().await;
+    assert_eq!(reply.message, "the request lacks the `x-user-id` header");
+    assert_eq!(reply.all(), (Code::InvalidArgument, "-".into(), NOTHING.into()));
+    assert_eq!(service.served(), [("alice".into(), vec![0]), ("bob".into(), vec![0])]);
 }
 
 #[tokio::test]
-async fn what_the_service_does_not_provide_is_its_own_fault() {
+async fn a_missing_peer_address_is_an_internal_error() {
     let store = MemoryStore::new();
     let layer = RateLimitLayer::fixed_window("client", Quota::per_minute(1), ClientIp::peer(), store);
-    let app = Clinic::default().router().layer(layer);
+    let app = HealthService::default().router().layer(layer);
     let server = Server::start_without_peers(app.clone()).await;
-    let answer = Client::of(&server).check().await;
-    assert_eq!(answer.all(), (Code::Internal, "-".into(), NOTHING.into()));
+    let reply = Client::of(&server).check().await;
+    assert_eq!(reply.all(), (Code::Internal, "-".into(), NOTHING.into()));
     assert_eq!(
-        answer.message,
+        reply.message,
         "there is no peer address to count requests by: serve the router with \
          .into_make_service_with_connect_info::<SocketAddr>(), in tests add the layer MockConnectInfo(address), or insert \
          a SocketAddr into the request's extensions"

@@ -1,12 +1,12 @@
-//! The layer as gRPC clients meet it: a real tonic client, tonic services on axum and on tonic's own server, both stores,
-//! and a clock that stands still.
+//! The layer as gRPC clients see it: a real tonic client, tonic services on axum and on tonic's own server, both stores, and a
+//! manual clock.
 
-mod answers;
-mod failing;
+mod cancellation;
 mod fixture;
 mod keys;
-mod leaving;
 mod one_port;
 mod outcomes;
+mod responses;
+mod store_failure;
 mod tonic_server;
 mod wire;

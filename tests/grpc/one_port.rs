@@ -1,4 +1,4 @@
-//! gRPC services and plain routes behind one layer, at one port.
+//! gRPC services and HTTP routes behind one layer, on one port.
 
 use axum::{Router, routing::get};
 use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
@@ -6,9 +6,9 @@ use tonic::{Code, service::Routes};
 
 use crate::grpc::fixture::{Client, Server, TestStore, on_both_stores};
 
-on_both_stores![each_is_answered_in_its_own_way_and_all_share_the_limit];
+on_both_stores![grpc_and_http_share_the_limit_and_get_their_own_responses];
 
-async fn each_is_answered_in_its_own_way_and_all_share_the_limit<St: TestStore>() {
+async fn grpc_and_http_share_the_limit_and_get_their_own_responses<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::new("api", FixedWindow::new(Quota::per_minute(4)).anchored(), Global, store);
     let (_, health) = tonic_health::server::health_reporter();
@@ -30,8 +30,8 @@ async fn each_is_answered_in_its_own_way_and_all_share_the_limit<St: TestStore>(
             reply.body,
             r#"{"error":"rate_limit_exceeded","message":"Too many requests. Please retry after 60 seconds.","retry_after":60}"#
         );
-        let answer = client.check().await;
-        assert_eq!(answer.all(), (Code::ResourceExhausted, "60000".into(), limits(0)));
-        assert_eq!(answer.message, "Too many requests. Please retry after 60 seconds.");
+        let call = client.check().await;
+        assert_eq!(call.all(), (Code::ResourceExhausted, "60000".into(), limits(0)));
+        assert_eq!(call.message, "Too many requests. Please retry after 60 seconds.");
     }
 }

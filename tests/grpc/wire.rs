@@ -1,4 +1,4 @@
-//! What is sent over the wire, below what clients make of it.
+//! Responses on the wire, before a client library interprets them.
 
 use axum::{
     Router,
@@ -14,11 +14,11 @@ use tower::ServiceExt;
 
 use support::http::Reply;
 
-use crate::grpc::fixture::{Client, Clinic, Server, TestStore, on_both_stores};
+use crate::grpc::fixture::{Client, HealthService, Server, TestStore, on_both_stores};
 
-on_both_stores![a_refusal_ends_with_its_headers];
+on_both_stores![a_denial_is_trailers_only];
 
-/// What a call without a message is answered, which a layer does not look at.
+/// The response to a call without a message, which the layer does not read.
 pub(crate) async fn call(channel: Channel) -> axum::http::Response<Body> {
     let request = Request::post("/grpc.health.v1.Health/Check")
         .header(CONTENT_TYPE, "application/grpc+proto")
@@ -27,7 +27,7 @@ pub(crate) async fn call(channel: Channel) -> axum::http::Response<Body> {
     channel.oneshot(request.unwrap()).await.unwrap()
 }
 
-/// The headers but for the date, in order.
+/// The headers except the date, sorted.
 pub(crate) fn lines<B>(response: &axum::http::Response<B>) -> Vec<String> {
     let headers = response.headers().iter();
     let headers = headers.filter(|(name, _)| *name != "date");
@@ -38,7 +38,7 @@ pub(crate) fn lines<B>(response: &axum::http::Response<B>) -> Vec<String> {
     lines
 }
 
-pub(crate) const REFUSED: [&str; 9] = [
+pub(crate) const DENIED_HEADERS: [&str; 9] = [
     "content-type: application/grpc",
     "grpc-message: Too many requests. Please retry after 60 seconds.",
     "grpc-retry-pushback-ms: 60000",
@@ -50,36 +50,36 @@ pub(crate) const REFUSED: [&str; 9] = [
     "x-ratelimit-reset: 676",
 ];
 
-async fn a_refusal_ends_with_its_headers<St: TestStore>() {
+async fn a_denial_is_trailers_only<St: TestStore>() {
     let (store, _) = St::fresh();
     let window = FixedWindow::new(Quota::per_minute(1)).anchored();
     let layer = RateLimitLayer::new("api", window, Global, store);
-    let server = Server::start(Clinic::default().router().layer(layer)).await;
+    let server = Server::start(HealthService::default().router().layer(layer)).await;
     let client = Client::of(&server);
     assert_eq!(client.check().await.code, Code::Ok);
     let response = call(client.channel).await;
     assert_eq!(response.status(), 200);
     assert!(response.body().is_end_stream());
-    assert_eq!(lines(&response), REFUSED);
+    assert_eq!(lines(&response), DENIED_HEADERS);
 }
 
 #[tokio::test]
-async fn a_message_of_any_letters_arrives() {
+async fn any_message_is_percent_encoded() {
     let key = |_: &axum::extract::Request| -> Result<Key, KeyError> {
         Err(KeyError::missing("a name\tlike Zoë,\r\nor ~100 %\u{7f}"))
     };
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, MemoryStore::new());
-    let server = Server::start(Clinic::default().router().layer(layer)).await;
+    let server = Server::start(HealthService::default().router().layer(layer)).await;
     let client = Client::of(&server);
-    let answer = client.check().await;
+    let reply = client.check().await;
     let message = "the request lacks a name\tlike Zoë,\r\nor ~100 %\u{7f}";
-    assert_eq!((answer.code, answer.message.as_str()), (Code::InvalidArgument, message));
+    assert_eq!((reply.code, reply.message.as_str()), (Code::InvalidArgument, message));
     let encoded = "the request lacks a name%09like Zo%C3%AB,%0D%0Aor ~100 %25%7F";
     assert_eq!(call(client.channel).await.headers()["grpc-message"], encoded);
 }
 
 #[tokio::test]
-async fn a_request_is_known_by_its_type() {
+async fn grpc_is_detected_by_content_type() {
     let key = |_: &axum::extract::Request| -> Result<Key, KeyError> { Err(KeyError::missing("a name")) };
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, MemoryStore::new());
     let server = Server::start(Router::new().route("/", post(async || "served")).layer(layer)).await;

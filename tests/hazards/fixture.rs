@@ -1,4 +1,4 @@
-//! A service behind a limit, its clients, and what is checked after whatever befell its Redis.
+//! A service behind a limit, its clients, and the assertions after a fault.
 
 use std::{collections::BTreeMap, convert::Infallible, time::Duration};
 
@@ -10,19 +10,20 @@ use tollgate::{
 use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
 use support::{
-    patience::{eventually, took},
-    redis::{ask, keys, stored},
+    log,
+    redis::{RedisServer, keys, query, stored},
+    wait::{assert_elapsed, eventually},
 };
 
-use crate::hazards::left::every_key_ends;
+use crate::hazards::leaks::assert_keys_expire;
 
-/// What each user may have in a window that does not end while a test runs.
+/// The limit per user, in a window that does not end during a test.
 pub(crate) const LIMIT: u64 = 100;
 
-/// How long a store waits for a new connection; the deadline of those here is longer.
-pub(crate) const CONNECTING: Duration = Duration::from_secs(5);
+/// The store's timeout for a new connection, shorter than the deadline of these tests.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the owner of a service chose for when its store fails.
+/// The configured failure mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mode {
     Open,
@@ -32,57 +33,57 @@ pub(crate) enum Mode {
 
 pub(crate) const MODES: [Mode; 3] = [Mode::Open, Mode::Closed, Mode::Fallback];
 
-/// What a client saw.
+/// The response to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Seen {
-    /// Redis admitted it.
+pub(crate) enum Response {
+    /// Redis admitted the request.
     Admitted,
-    /// Redis refused it.
-    Refused,
-    /// It passed, and nobody had counted it.
-    Unchecked,
-    /// It was told that there is nobody to count it.
-    Unavailable,
-    /// This node admitted it by itself.
-    AdmittedHere,
-    /// This node refused it by itself.
-    RefusedHere,
+    /// Redis denied the request.
+    Denied,
+    /// The layer failed open: the request passed without a check.
+    FailedOpen,
+    /// The layer failed closed: the request was rejected because the store is unavailable.
+    FailedClosed,
+    /// The node's fallback store admitted the request.
+    FallbackAdmitted,
+    /// The node's fallback store denied the request.
+    FallbackDenied,
 }
 
-/// Tells a client nothing but what was decided.
+/// A responder that returns only the decision.
 #[derive(Clone)]
-struct Tell;
+struct DecisionOnly;
 
-impl<Req> Respond<Req, Seen, Infallible> for Tell {
+impl<Req> Respond<Req, Response, Infallible> for DecisionOnly {
     type Context = ();
 
     fn context(&self, _: &Req) {}
 
-    fn reject(&self, (): (), why: Rejection) -> Result<Seen, Infallible> {
+    fn reject(&self, (): (), why: Rejection) -> Result<Response, Infallible> {
         Ok(match why {
-            Rejection::Limited(decision) if decision.is_by_fallback() => Seen::RefusedHere,
-            Rejection::Limited(_) => Seen::Refused,
-            Rejection::Unavailable(_) => Seen::Unavailable,
+            Rejection::Limited(decision) if decision.is_by_fallback() => Response::FallbackDenied,
+            Rejection::Limited(_) => Response::Denied,
+            Rejection::Unavailable(_) => Response::FailedClosed,
             other => panic!("{other:?}"),
         })
     }
 
-    fn admit(&self, (): (), decision: &Decision, seen: &mut Seen) {
-        *seen = match (decision.is_unchecked(), decision.is_by_fallback()) {
-            (true, _) => Seen::Unchecked,
-            (_, true) => Seen::AdmittedHere,
-            _ => Seen::Admitted,
+    fn admit(&self, (): (), decision: &Decision, response: &mut Response) {
+        *response = match (decision.is_unchecked(), decision.is_by_fallback()) {
+            (true, _) => Response::FailedOpen,
+            (_, true) => Response::FallbackAdmitted,
+            _ => Response::Admitted,
         };
     }
 }
 
 impl Mode {
-    /// What a client may see that Redis did not decide about.
-    pub(crate) fn allows(self, seen: Seen) -> bool {
+    /// Whether this is a valid response to a request that Redis did not decide.
+    pub(crate) fn allows(self, response: Response) -> bool {
         match self {
-            Self::Open => seen == Seen::Unchecked,
-            Self::Closed => seen == Seen::Unavailable,
-            Self::Fallback => matches!(seen, Seen::AdmittedHere | Seen::RefusedHere),
+            Self::Open => response == Response::FailedOpen,
+            Self::Closed => response == Response::FailedClosed,
+            Self::Fallback => matches!(response, Response::FallbackAdmitted | Response::FallbackDenied),
         }
     }
 }
@@ -91,25 +92,25 @@ fn window() -> FixedWindow {
     FixedWindow::new(Quota::per_day(LIMIT as u32)).anchored()
 }
 
-/// A limit like that of the service, which is called `user`.
+/// A limit with the algorithm of the service, whose limit is named `user`.
 pub(crate) fn limit(name: &str) -> Limit {
     Limit::new(name, window())
 }
 
-/// One node of a service that allows each user [`LIMIT`].
+/// One node of a service with [`LIMIT`] per user.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) store: RedisStore,
-    service: BoxCloneSyncService<String, Seen, Infallible>,
+    service: BoxCloneSyncService<String, Response, Infallible>,
 }
 
 impl Node {
     pub(crate) fn new(mode: Mode, store: RedisStoreBuilder) -> Self {
-        // What is said again without asking Redis says nothing about Redis.
-        let store = store.repeat_refusals(false).build().unwrap();
+        // A cached denial would not reach Redis.
+        let store = store.cache_denials(false).build().unwrap();
         let user = |user: &String| Key::verbatim(user.clone());
-        let layer = RateLimitLayer::new("user", window(), user, store.clone()).respond_with(Tell);
-        let handler = service_fn(async |_: String| Ok(Seen::Unchecked));
+        let layer = RateLimitLayer::new("user", window(), user, store.clone()).respond_with(DecisionOnly);
+        let handler = service_fn(async |_: String| Ok(Response::FailedOpen));
         let service = match mode {
             Mode::Open => BoxCloneSyncService::new(layer.layer(handler)),
             Mode::Closed => BoxCloneSyncService::new(layer.fail_closed().layer(handler)),
@@ -118,108 +119,119 @@ impl Node {
         Self { store, service }
     }
 
-    /// A request by this user, and what came of it.
-    pub(crate) async fn ask(&self, user: &str) -> Seen {
+    /// The response to a request by this user.
+    pub(crate) async fn request(&self, user: &str) -> Response {
         self.service.clone().oneshot(user.to_owned()).await.unwrap()
     }
 
-    /// Requests one after another that Redis does not answer, each of which finds that out after so long.
-    pub(crate) async fn ask_in_vain(&self, mode: Mode, user: &str, after: impl IntoIterator<Item = Duration>) {
+    /// Sends sequential requests that Redis does not answer, and asserts after how long each one fails.
+    pub(crate) async fn requests_time_out(&self, mode: Mode, user: &str, after: impl IntoIterator<Item = Duration>) {
         for after in after {
             let begun = Instant::now();
-            let seen = self.ask(user).await;
-            took(begun, after);
-            assert!(mode.allows(seen), "{mode:?}: {seen:?}");
+            let response = self.request(user).await;
+            assert_elapsed(begun, after);
+            assert!(mode.allows(response), "{mode:?}: {response:?}");
         }
     }
 
-    /// As many requests one after another, and how often each thing was seen.
-    pub(crate) async fn ask_times(&self, user: &str, times: u64) -> Tally {
+    /// Sends sequential requests and counts the responses.
+    pub(crate) async fn request_times(&self, user: &str, times: u64) -> Tally {
         let mut tally = Tally::default();
         for _ in 0..times {
-            tally.count(self.ask(user).await);
+            tally.count(self.request(user).await);
         }
         tally
     }
 
-    /// Waits until Redis is asked again, which nobody has to ask for.
-    pub(crate) async fn is_back(&self) {
-        eventually("Redis is asked again", async || self.store.health().is_up()).await;
+    /// Waits until the circuit breaker closes, which needs no request.
+    pub(crate) async fn until_recovered(&self) {
+        eventually("the circuit breaker is closed", async || self.store.health().is_up()).await;
     }
 }
 
-/// How often each thing was seen.
+/// The number of each response.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Tally(BTreeMap<Seen, u64>);
+pub(crate) struct Tally(BTreeMap<Response, u64>);
 
 impl Tally {
-    pub(crate) fn count(&mut self, seen: Seen) {
-        *self.0.entry(seen).or_default() += 1;
+    pub(crate) fn count(&mut self, response: Response) {
+        *self.0.entry(response).or_default() += 1;
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        for (seen, times) in &other.0 {
-            *self.0.entry(*seen).or_default() += times;
+        for (response, times) in &other.0 {
+            *self.0.entry(*response).or_default() += times;
         }
     }
 
-    pub(crate) fn of(&self, seen: Seen) -> u64 {
-        self.0.get(&seen).copied().unwrap_or_default()
+    pub(crate) fn of(&self, response: Response) -> u64 {
+        self.0.get(&response).copied().unwrap_or_default()
     }
 
-    /// How many were decided about without Redis, which is as that mode says.
+    /// The number of requests that Redis did not decide; asserts that they were handled by this mode.
     pub(crate) fn without_redis(&self, mode: Mode) -> u64 {
-        self.is_as_chosen(mode);
-        self.by_nobody().map(|(_, times)| times).sum()
+        self.assert_mode(mode);
+        self.not_by_redis().map(|(_, times)| times).sum()
     }
 
-    /// Whatever was decided about without Redis is as that mode says.
-    pub(crate) fn is_as_chosen(&self, mode: Mode) {
-        let allowed = self.by_nobody().all(|(seen, _)| mode.allows(*seen));
+    /// Asserts that requests that Redis did not decide were handled by this mode.
+    pub(crate) fn assert_mode(&self, mode: Mode) {
+        let allowed = self.not_by_redis().all(|(response, _)| mode.allows(*response));
         assert!(allowed, "{mode:?}: {self:?}");
     }
 
-    fn by_nobody(&self) -> impl Iterator<Item = (&Seen, &u64)> {
-        let by_redis = |seen: &Seen| matches!(seen, Seen::Admitted | Seen::Refused);
-        self.0.iter().filter(move |(seen, _)| !by_redis(seen))
+    fn not_by_redis(&self) -> impl Iterator<Item = (&Response, &u64)> {
+        let by_redis = |response: &Response| matches!(response, Response::Admitted | Response::Denied);
+        self.0.iter().filter(move |(response, _)| !by_redis(response))
     }
 }
 
-/// What every user's key begins with.
-const KEY: &str = "rate_limit:fixed_window:user:86400000000:anchored:";
+/// The prefix of every user's key.
+const KEY_PREFIX: &str = "rate_limit:fixed_window:user:86400000000:anchored:";
 
-/// The key under which a user is counted.
+/// The Redis key of a user.
 pub(crate) fn key_of(user: &str) -> String {
-    format!("{KEY}{user}")
+    format!("{KEY_PREFIX}{user}")
 }
 
-/// What a user has been charged, by the word of Redis.
+/// The units that Redis has charged a user.
 pub(crate) fn charged(redis: &mut Connection, user: &str) -> u64 {
     let state = stored(redis, &key_of(user));
     state.map_or(0, |state| state.split_once(' ').unwrap().1.parse().unwrap())
 }
 
-/// What all users together have been charged.
+/// The units that Redis has charged all users.
 pub(crate) fn charged_to_all(redis: &mut Connection) -> u64 {
     let keys = keys(redis);
-    let users = keys.iter().filter_map(|key| key.strip_prefix(KEY));
+    let users = keys.iter().filter_map(|key| key.strip_prefix(KEY_PREFIX));
     users.map(|user| charged(redis, user)).sum()
 }
 
-/// The store is exact: what is left for a user is admitted, and not one more. And every key ends by itself.
-pub(crate) async fn is_exact(node: &Node, redis: &mut Connection, user: &str) {
+/// Asserts that the user's remaining units are admitted and not one more, and that every key expires.
+pub(crate) async fn assert_exact(node: &Node, redis: &mut Connection, user: &str) {
     let before = charged(redis, user);
     let mut expected = Tally::default();
-    (before..LIMIT).for_each(|_| expected.count(Seen::Admitted));
-    (0..10).for_each(|_| expected.count(Seen::Refused));
-    assert_eq!(node.ask_times(user, LIMIT - before + 10).await, expected);
+    (before..LIMIT).for_each(|_| expected.count(Response::Admitted));
+    (0..10).for_each(|_| expected.count(Response::Denied));
+    assert_eq!(node.request_times(user, LIMIT - before + 10).await, expected);
     assert_eq!(charged(redis, user), LIMIT);
-    every_key_ends(redis);
+    assert_keys_expire(redis);
 }
 
-/// Waits until so many replicas have all that was written before. They are only waited for by one who has written something
-/// himself, and hear of everything in order.
-pub(crate) fn is_replicated(redis: &mut Connection, key: &str, replicas: u64) {
-    ask::<()>(redis, &format!("SET {key} heard PX 60000"));
-    assert_eq!(ask::<u64>(redis, &format!("WAIT {replicas} 0")), replicas);
+/// Waits until this many replicas have received all writes so far. WAIT only covers writes of the same connection, so this
+/// writes a key first; replication preserves the order.
+pub(crate) fn await_replication(redis: &mut Connection, key: &str, replicas: u64) {
+    query::<()>(redis, &format!("SET {key} replicated PX 60000"));
+    assert_eq!(query::<u64>(redis, &format!("WAIT {replicas} 0")), replicas);
+}
+
+/// The new log lines about this server: the level, and the message up to the first comma or semicolon.
+pub(crate) fn log_lines(server: &RedisServer) -> Vec<String> {
+    let address = format!("127.0.0.1:{}", server.port());
+    let lines = log::take(|line| line.field("address") == address);
+    let beginning = |message: &str| message.split([',', ';']).next().unwrap().to_owned();
+    lines
+        .iter()
+        .map(|line| format!("{}: {}", line.level, beginning(line.field("message"))))
+        .collect()
 }

@@ -1,93 +1,96 @@
-//! A Redis that is killed, and one that starts again with nothing.
+//! Redis is killed and restarts without data.
 
 use support::{
-    patience::eventually,
-    redis::{RedisServer, ask},
+    redis::{RedisServer, query},
+    wait::eventually,
 };
 
 use crate::hazards::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, Tally, charged, is_exact},
-    left::nothing_is_left,
+    fixture::{LIMIT, MODES, Mode, Node, Response, Tally, assert_exact, charged},
+    leaks::assert_no_leaks,
 };
 
-/// Each lifetime of Redis admits [`LIMIT`] at most. Without Redis: as many as come in an open service, none in a closed
-/// one, [`LIMIT`] on each node of one that falls back.
+/// Each lifetime of Redis admits at most [`LIMIT`]. Without Redis, failing open admits every request, failing closed none, and
+/// a fallback [`LIMIT`] per node.
 #[tokio::test]
 async fn sigkill_and_restart() {
     for mode in MODES {
         let mut server = RedisServer::start();
         let node = Node::new(mode, server.store());
-        let first = node.ask_times("alice", 30).await;
-        assert_eq!(first.of(Seen::Admitted), 30);
+        let first = node.request_times("alice", 30).await;
+        assert_eq!(first.of(Response::Admitted), 30);
         assert_eq!(charged(&mut server.client(), "alice"), 30);
 
         server.kill();
-        let without = node.ask_times("alice", 2 * LIMIT).await;
+        let without = node.request_times("alice", 2 * LIMIT).await;
         assert_eq!(without.without_redis(mode), 2 * LIMIT);
         if mode == Mode::Fallback {
-            assert_eq!(without.of(Seen::AdmittedHere), LIMIT);
+            assert_eq!(without.of(Response::FallbackAdmitted), LIMIT);
         }
         assert!(!node.store.health().is_up());
 
         server.restart();
-        node.is_back().await;
+        node.until_recovered().await;
         let redis = &mut server.client();
         assert_eq!(charged(redis, "alice"), 0);
-        is_exact(&node, redis, "alice").await;
-        nothing_is_left([node], &server, 1).await;
+        assert_exact(&node, redis, "alice").await;
+        assert_no_leaks([node], &server, 1).await;
     }
 }
 
-/// What is in flight when Redis dies may or may not have been charged; in either case it dies with it.
+/// A call in flight may or may not have been charged; the charge is lost with Redis either way.
 #[tokio::test(flavor = "multi_thread")]
 async fn sigkill_under_load() {
     for mode in MODES {
         let mut server = RedisServer::start();
         let nodes = [(); 2].map(|()| Node::new(mode, server.store()));
         let loads = nodes.each_ref().map(|node| node.load("alice", 8));
-        all_is_taken(&server).await;
+        until_exhausted(&server).await;
         server.kill();
-        eventually("it is found out", async || {
+        eventually("the circuit breakers are open", async || {
             nodes.iter().all(|node| !node.store.health().is_up())
         })
         .await;
         server.restart();
         for node in &nodes {
-            node.is_back().await;
+            node.until_recovered().await;
         }
-        all_is_taken(&server).await;
-        let mut seen = Tally::default();
+        until_exhausted(&server).await;
+        let mut tally = Tally::default();
         for load in loads {
-            seen.add(&load.stop().await);
+            tally.add(&load.stop().await);
         }
-        seen.is_as_chosen(mode);
-        // Two lifetimes, in each of which all was taken; of the first, answers may have been lost.
-        let admitted = seen.of(Seen::Admitted);
-        assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{seen:?}");
-        assert!(seen.of(Seen::AdmittedHere) <= 2 * LIMIT, "{seen:?}");
-        is_exact(&nodes[0], &mut server.client(), "bob").await;
-        nothing_is_left(nodes, &server, 0).await;
+        tally.assert_mode(mode);
+        // The limit was exhausted in both lifetimes; replies of the first may be lost.
+        let admitted = tally.of(Response::Admitted);
+        assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{tally:?}");
+        assert!(tally.of(Response::FallbackAdmitted) <= 2 * LIMIT, "{tally:?}");
+        assert_exact(&nodes[0], &mut server.client(), "bob").await;
+        assert_no_leaks(nodes, &server, 0).await;
     }
 }
 
-async fn all_is_taken(server: &RedisServer) {
+async fn until_exhausted(server: &RedisServer) {
     let redis = &mut server.client();
-    eventually("all is taken", async || charged(redis, "alice") == LIMIT).await;
+    eventually("the limit is exhausted", async || charged(redis, "alice") == LIMIT).await;
 }
 
-/// A program that Redis has forgotten is loaded again, and the call that met it is charged once.
+/// The store loads the script again after NOSCRIPT, and the call is charged once.
 #[tokio::test]
 async fn restart_with_an_empty_script_cache() {
     let mut server = RedisServer::start();
     let node = Node::new(Mode::Closed, server.store());
-    assert_eq!(node.ask("alice").await, Seen::Admitted);
+    assert_eq!(node.request("alice").await, Response::Admitted);
     server.restart();
     let redis = &mut server.client();
-    let script: String = ask(redis, "SCRIPT LOAD return(1)");
-    assert_eq!(ask::<Vec<u8>>(redis, &format!("SCRIPT EXISTS {script}")), [1]);
-    // Its connections are gone; how many calls that costs depends on how many lanes are found lost before they fail.
-    eventually("it is admitted", async || node.ask("alice").await == Seen::Admitted).await;
+    let script: String = query(redis, "SCRIPT LOAD return(1)");
+    assert_eq!(query::<Vec<u8>>(redis, &format!("SCRIPT EXISTS {script}")), [1]);
+    // The connections are closed; how many calls fail depends on how many connections are noticed as lost before.
+    eventually("a request is admitted", async || {
+        node.request("alice").await == Response::Admitted
+    })
+    .await;
     assert_eq!(charged(redis, "alice"), 1);
-    is_exact(&node, redis, "alice").await;
-    nothing_is_left([node], &server, 1).await;
+    assert_exact(&node, redis, "alice").await;
+    assert_no_leaks([node], &server, 1).await;
 }

@@ -1,4 +1,4 @@
-//! Clients that ask until they are told to stop.
+//! Concurrent clients that send requests until they are stopped.
 
 use std::sync::{
     Arc,
@@ -15,18 +15,18 @@ pub(crate) struct Load {
 }
 
 impl Node {
-    /// Requests for a user that come without end, by several clients at once.
+    /// Continuous requests for one user, by several clients.
     pub(crate) fn load(&self, user: &str, clients: usize) -> Load {
         let user = user.to_owned();
         self.load_by(clients, move || user.clone())
     }
 
-    /// The same, but there is always somebody who has something left: users come, ask for twice what they may have, and
-    /// go.
-    pub(crate) fn crowd(&self, clients: usize) -> Load {
-        let asked = Arc::new(AtomicU64::new(0));
+    /// Continuous requests for a sequence of users, twice the limit for each, so that there is always a user with remaining
+    /// units.
+    pub(crate) fn load_by_many_users(&self, clients: usize) -> Load {
+        let requests = Arc::new(AtomicU64::new(0));
         self.load_by(clients, move || {
-            format!("user{}", asked.fetch_add(1, Ordering::Relaxed) / (2 * LIMIT))
+            format!("user{}", requests.fetch_add(1, Ordering::Relaxed) / (2 * LIMIT))
         })
     }
 
@@ -37,7 +37,7 @@ impl Node {
             tokio::spawn(async move {
                 let mut tally = Tally::default();
                 while !stop.load(Ordering::Relaxed) {
-                    tally.count(node.ask(&user()).await);
+                    tally.count(node.request(&user()).await);
                     tokio::task::yield_now().await;
                 }
                 tally
@@ -49,13 +49,13 @@ impl Node {
 }
 
 impl Load {
-    /// What all of them have seen.
+    /// Stops the clients and returns the responses of all.
     pub(crate) async fn stop(self) -> Tally {
         self.stop.store(true, Ordering::Relaxed);
-        let mut seen = Tally::default();
+        let mut tally = Tally::default();
         for client in self.clients {
-            seen.add(&client.await.unwrap());
+            tally.add(&client.await.unwrap());
         }
-        seen
+        tally
     }
 }

@@ -1,22 +1,22 @@
-//! A Redis that is reading its data, as after a restart with a file on disk: it answers LOADING, and has forgotten nothing.
+//! Redis loads its data, as after a restart with persistence: it answers LOADING, and no charge is lost.
 
 use std::thread;
 
 use support::{
     folder::Folder,
-    patience::until,
-    redis::{RedisServer, ask, info},
+    redis::{RedisServer, info, query},
+    wait::until,
 };
 
 use crate::hazards::{
-    fixture::{MODES, Node, Seen, charged, is_exact},
-    left::nothing_is_left,
+    fixture::{MODES, Node, Response, assert_exact, charged},
+    leaks::assert_no_leaks,
 };
 
-/// So many keys that, at a millisecond each, it is not done before it is told to hurry.
+/// Enough keys that, at one millisecond each, loading does not finish before the delay is removed.
 const KEYS: usize = 20_000;
 
-/// Redis admits [`LIMIT`](crate::hazards::fixture::LIMIT), before and after together: nothing was lost.
+/// Redis admits [`LIMIT`](crate::hazards::fixture::LIMIT) before and after loading together.
 #[tokio::test]
 async fn loading() {
     for mode in MODES {
@@ -32,25 +32,25 @@ async fn loading() {
         ]);
         let redis = &mut server.client();
         let node = Node::new(mode, server.store());
-        assert_eq!(node.ask_times("alice", 10).await.of(Seen::Admitted), 10);
-        let plant = "for i = 1, ARGV[1] do redis.call('SET', 'key' .. i, i, 'EX', 3600) end";
-        let mut planted = tollgate::redis::cmd("EVAL");
-        planted.arg(plant).arg(0).arg(KEYS).query::<()>(redis).unwrap();
-        ask::<()>(redis, "CONFIG SET key-load-delay 1000");
+        assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
+        let script = "for i = 1, ARGV[1] do redis.call('SET', 'key' .. i, i, 'EX', 3600) end";
+        let mut fill = tollgate::redis::cmd("EVAL");
+        fill.arg(script).arg(0).arg(KEYS).query::<()>(redis).unwrap();
+        query::<()>(redis, "CONFIG SET key-load-delay 1000");
 
         let mut reloading = server.client();
-        let reload = thread::spawn(move || ask::<()>(&mut reloading, "DEBUG RELOAD"));
-        until("it is loading", || info(redis, "persistence", "loading:") == 1);
-        let without = node.ask_times("alice", 20).await;
+        let reload = thread::spawn(move || query::<()>(&mut reloading, "DEBUG RELOAD"));
+        until("Redis is loading", || info(redis, "persistence", "loading:") == 1);
+        let without = node.request_times("alice", 20).await;
         assert_eq!(without.without_redis(mode), 20);
         assert!(!node.store.health().is_up());
         assert_eq!(info(redis, "persistence", "loading:"), 1);
 
-        ask::<()>(redis, "CONFIG SET key-load-delay 0");
+        query::<()>(redis, "CONFIG SET key-load-delay 0");
         reload.join().unwrap();
-        node.is_back().await;
+        node.until_recovered().await;
         assert_eq!(charged(redis, "alice"), 10);
-        is_exact(&node, redis, "alice").await;
-        nothing_is_left([node], &server, 1).await;
+        assert_exact(&node, redis, "alice").await;
+        assert_no_leaks([node], &server, 1).await;
     }
 }

@@ -1,28 +1,27 @@
-//! What can befall a Redis, one by one, on the real thing.
+//! Faults of Redis and of the network, each on a real server.
 //!
-//! Each test holds five things to the count: clients saw what their layer's owner chose; no more was admitted than that
-//! choice allows in the lifetime of that Redis; no charge was applied twice; nothing was left behind, be it a key that
-//! lives for ever, a task or a connection; and the store was exact again once Redis was back.
+//! Each test asserts exact counts: clients got the responses of the configured failure mode; no more requests were admitted
+//! than that mode allows per lifetime of Redis; no charge was applied twice; no key without expiry, task or connection was
+//! leaked; and the limit was exact again after Redis recovered.
 
+mod acl_denied;
+mod authentication;
+mod batch;
+mod cancelled_requests;
 mod clock;
 mod cluster;
-mod cut;
-mod demoted;
-mod dropped;
-mod exhausted;
+mod connection_lost;
+mod corrupt_values;
+mod demoted_to_replica;
 mod fixture;
-mod forbidden;
-mod frozen;
-mod full;
-mod garbage;
 mod killed;
-mod left;
+mod leaks;
 mod load;
 mod loading;
-mod log;
-mod logins;
 mod network;
-mod runtimes;
+mod out_of_memory;
+mod pool_exhausted;
+mod runtime_shutdown;
 mod scripts;
 mod sentinel;
-mod together;
+mod unresponsive;

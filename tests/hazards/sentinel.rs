@@ -1,10 +1,10 @@
-//! A primary that dies, and sentinels that make a replica the primary.
+//! Sentinel failover.
 
-use support::{patience::eventually, redis::RedisServer, sentinel::Sentinels};
+use support::{redis::RedisServer, sentinel::Sentinels, wait::eventually};
 
 use crate::hazards::{
-    fixture::{LIMIT, MODES, Mode, Node, Seen, charged, is_exact, is_replicated},
-    left::nothing_is_left_at,
+    fixture::{LIMIT, MODES, Mode, Node, Response, assert_exact, await_replication, charged},
+    leaks::assert_no_leaks_on,
 };
 
 fn node(mode: Mode, sentinels: &Sentinels) -> Node {
@@ -19,8 +19,7 @@ fn user(mode: Mode) -> &'static str {
     }
 }
 
-/// What a replica has when its primary dies is not lost: with it, Redis admits [`LIMIT`] in both lifetimes together.
-/// Between them, what the owner chose.
+/// Replicated charges survive the failover: both primaries together admit [`LIMIT`]. In between, the failure mode applies.
 #[tokio::test(flavor = "multi_thread")]
 async fn sentinel_failover() {
     let mut sentinels = Sentinels::start();
@@ -28,36 +27,36 @@ async fn sentinel_failover() {
     let old = sentinels.primary();
     for (mode, node) in &nodes {
         node.store.check().await.unwrap();
-        assert_eq!(node.ask_times(user(*mode), 30).await.of(Seen::Admitted), 30);
+        assert_eq!(node.request_times(user(*mode), 30).await.of(Response::Admitted), 30);
     }
-    is_replicated(&mut sentinels.servers[old].client(), "heard", 2);
+    await_replication(&mut sentinels.servers[old].client(), "replicated", 2);
 
     sentinels.servers[old].kill();
     for (mode, node) in &nodes {
-        let without = node.ask_times(user(*mode), 20).await;
+        let without = node.request_times(user(*mode), 20).await;
         assert_eq!(without.without_redis(*mode), 20, "{without:?}");
         assert!(!node.store.health().is_up());
     }
     let new = sentinels.await_failover(old);
     let redis = &mut sentinels.servers[new].client();
     for (mode, node) in &nodes {
-        node.is_back().await;
+        node.until_recovered().await;
         assert_eq!(charged(redis, user(*mode)), 30);
-        is_exact(node, redis, user(*mode)).await;
+        assert_exact(node, redis, user(*mode)).await;
     }
     let nodes = nodes.map(|(_, node)| node);
-    nothing_is_left_at(nodes, servers(&sentinels), 1).await;
+    assert_no_leaks_on(nodes, servers(&sentinels), 1).await;
 }
 
-/// What the primary had answered for and no replica had heard of is admitted again: each lifetime admits [`LIMIT`] at most,
-/// and what is in flight is not sent again. One that comes back is a replica, which nobody asks.
+/// Charges that were not replicated are admitted again: each primary admits at most [`LIMIT`]. Calls in flight are not sent
+/// again. The old primary restarts as a replica, which the store does not use.
 #[tokio::test(flavor = "multi_thread")]
 async fn sentinel_failover_under_load() {
     let mut sentinels = Sentinels::start();
     let nodes = [(); 2].map(|()| node(Mode::Closed, &sentinels));
     let old = sentinels.primary();
     let loads = nodes.each_ref().map(|node| node.load("alice", 4));
-    eventually("all is taken", async || {
+    eventually("the limit is exhausted", async || {
         charged(&mut sentinels.servers[old].client(), "alice") == LIMIT
     })
     .await;
@@ -66,34 +65,34 @@ async fn sentinel_failover_under_load() {
     sentinels.servers[old].restart();
     sentinels.await_replicas(2);
     for node in &nodes {
-        node.is_back().await;
+        node.until_recovered().await;
     }
     let redis = &mut sentinels.servers[new].client();
-    eventually("all is taken again", async || {
+    eventually("the limit is exhausted again", async || {
         charged(&mut sentinels.servers[new].client(), "alice") == LIMIT
     })
     .await;
     let mut admitted = 0;
     for load in loads {
-        let seen = load.stop().await;
-        seen.is_as_chosen(Mode::Closed);
-        admitted += seen.of(Seen::Admitted);
+        let tally = load.stop().await;
+        tally.assert_mode(Mode::Closed);
+        admitted += tally.of(Response::Admitted);
     }
     assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{admitted}");
-    is_exact(&nodes[0], redis, "bob").await;
-    nothing_is_left_at(nodes, servers(&sentinels), 1).await;
+    assert_exact(&nodes[0], redis, "bob").await;
+    assert_no_leaks_on(nodes, servers(&sentinels), 1).await;
 }
 
-/// A sentinel that is silent does not keep the others from being heard.
+/// The store queries the other sentinels without waiting for an unresponsive one.
 #[tokio::test]
-async fn a_sentinel_that_is_silent_is_not_waited_for() {
+async fn unresponsive_sentinel() {
     let sentinels = Sentinels::start();
     sentinels.sentinels[0].freeze();
     let node = node(Mode::Closed, &sentinels);
     let redis = &mut sentinels.servers[sentinels.primary()].client();
-    is_exact(&node, redis, "alice").await;
+    assert_exact(&node, redis, "alice").await;
     sentinels.sentinels[0].thaw();
-    nothing_is_left_at([node], servers(&sentinels), 1).await;
+    assert_no_leaks_on([node], servers(&sentinels), 1).await;
 }
 
 fn servers(sentinels: &Sentinels) -> impl Iterator<Item = &RedisServer> {

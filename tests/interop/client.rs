@@ -1,25 +1,25 @@
-//! A client, as a program of its own.
+//! A client as a process.
 
 use std::{path::PathBuf, process::Command};
 
 use support::project::{root, target};
 
-/// Runs a script of `clients/` with these arguments, and tells what it printed, by lines.
+/// Runs a script of `clients/` and returns its output lines.
 pub(crate) async fn run(script: &str, arguments: &[String]) -> Vec<String> {
     let mut client = match script.ends_with(".py") {
         true => python(script),
         false => node(script),
     };
     client.args(arguments);
-    // It talks to a server of this very thread.
+    // Not on this thread, on which the server runs.
     let output = tokio::task::spawn_blocking(move || client.output()).await.unwrap();
     let output = output.unwrap_or_else(|error| panic!("{script}: {error}: scripts/test installs node and python3"));
-    let [said, wrong] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    assert!(output.status.success(), "{script}: {wrong}");
-    said.lines().map(str::to_owned).collect()
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(output.status.success(), "{script}: {stderr}");
+    stdout.lines().map(str::to_owned).collect()
 }
 
-/// Node.js looks for what a script imports where it runs, if it is told the script itself.
+/// With `--eval`, Node.js resolves imports from the working directory.
 fn node(script: &str) -> Command {
     let mut node = Command::new("node");
     node.current_dir(installed("node_modules").parent().unwrap()).args([
@@ -44,7 +44,7 @@ fn text(script: &str) -> String {
     std::fs::read_to_string(clients.join(script)).unwrap()
 }
 
-/// Where scripts/test has put what the scripts import, beside what it builds.
+/// The folder in the target directory where scripts/test installs what the scripts import.
 fn installed(folder: &str) -> PathBuf {
     let folder = target().join("interop").join(folder);
     assert!(

@@ -1,8 +1,8 @@
-//! Clients that nobody here wrote, and a real server: what they make of its answers, and when they come back.
+//! Third-party clients against a real server: how they parse its headers, and when they retry.
 //!
-//! `clients/` pins them. Of ky it is version 1, which the Node.js of Debian runs.
+//! `clients/` pins their versions. ky is version 1, which runs on Debian's Node.js.
 
 mod client;
-mod coming_back;
-mod reading;
+mod parsers;
+mod retries;
 mod server;

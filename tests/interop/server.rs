@@ -1,4 +1,4 @@
-//! A server that allows one request in any second, and remembers whom it told what, and when.
+//! A server that admits one request per second, and records its responses.
 
 use std::{
     sync::{Arc, Mutex},
@@ -12,96 +12,95 @@ use axum::{
     response::Response,
     routing::get,
 };
-use tollgate::{Global, HttpAnswers, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer};
+use tollgate::{Global, HttpResponder, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer};
 
 use support::http::{Headers, Server};
 
-/// How the time goes on for a client that has been refused. Until then it goes by the requests, however slow the machine is.
+/// How the server's clock advances after a denial. Before that, it advances per request, independent of the machine's speed.
 #[derive(Clone, Copy)]
 pub(crate) enum Time {
-    /// As much as really goes by.
+    /// By the elapsed real time.
     Elapsed,
-    /// By the calendar, for clients that are told a date.
-    Calendar,
+    /// To the system's time, for clients that receive a timestamp.
+    System,
 }
 
-/// What a request was told (its status and `Retry-After`), and when it was decided.
+/// A response (its status and `Retry-After`), and the time of the decision.
 #[derive(Debug)]
-pub(crate) struct Visit {
-    pub(crate) told: (u16, String),
+pub(crate) struct Exchange {
+    pub(crate) response: (u16, String),
     pub(crate) decided: Micros,
     answered: Instant,
 }
 
-pub(crate) struct Watched {
+pub(crate) struct RecordingServer {
     server: Server,
-    book: Arc<Book>,
+    recorder: Arc<Recorder>,
 }
 
-struct Book {
+struct Recorder {
     clock: ManualClock,
     time: Time,
-    visits: Mutex<Vec<Visit>>,
+    exchanges: Mutex<Vec<Exchange>>,
 }
 
-impl Watched {
-    pub(crate) async fn start(answers: HttpAnswers, time: Time) -> Self {
-        let clock = ManualClock::at(calendar());
+impl RecordingServer {
+    pub(crate) async fn start(answers: HttpResponder, time: Time) -> Self {
+        let clock = ManualClock::at(system_time());
         let store = MemoryStore::builder().clock(clock.clone()).build();
         let limit = RateLimitLayer::sliding_log("client", Quota::per_second(1), Global, store).respond_with(answers);
-        let visits = Mutex::default();
-        let book = Arc::new(Book { clock, time, visits });
+        let exchanges = Mutex::default();
+        let recorder = Arc::new(Recorder { clock, time, exchanges });
         let app = Router::new()
             .route("/", get(async || "hello"))
             .layer(limit)
-            .layer(middleware::from_fn_with_state(book.clone(), watch));
+            .layer(middleware::from_fn_with_state(recorder.clone(), record_exchange));
         let server = Server::start(app).await;
-        Self { server, book }
+        Self { server, recorder }
     }
 
     pub(crate) fn url(&self) -> String {
         self.server.url()
     }
 
-    pub(crate) fn visits(self) -> Vec<Visit> {
-        std::mem::take(&mut *self.book.visits.lock().unwrap())
+    pub(crate) fn exchanges(self) -> Vec<Exchange> {
+        std::mem::take(&mut *self.recorder.exchanges.lock().unwrap())
     }
 }
 
-async fn watch(State(book): State<Arc<Book>>, request: Request, next: Next) -> Response {
-    book.arrive();
+async fn record_exchange(State(recorder): State<Arc<Recorder>>, request: Request, next: Next) -> Response {
+    recorder.advance_clock();
     let response = next.run(request).await;
-    book.leave(&response);
+    recorder.record(&response);
     response
 }
 
-impl Book {
-    /// Sets the clock that decides.
-    fn arrive(&self) {
-        let visits = self.visits.lock().unwrap();
-        match (visits.last(), self.time) {
+impl Recorder {
+    fn advance_clock(&self) {
+        let exchanges = self.exchanges.lock().unwrap();
+        match (exchanges.last(), self.time) {
             (None, _) => {}
-            // Timers count in whole milliseconds. So a second is named where a little less would do.
-            (Some(Visit { told: (200, _), .. }), _) => self.clock.advance(Duration::from_millis(10)),
-            (Some(refused), Time::Elapsed) => {
-                self.clock.set(refused.decided);
-                self.clock.advance(refused.answered.elapsed());
+            // Client timers are not exact: with 10 ms elapsed, `Retry-After: 1` is more than the client has to wait.
+            (Some(Exchange { response: (200, _), .. }), _) => self.clock.advance(Duration::from_millis(10)),
+            (Some(denied), Time::Elapsed) => {
+                self.clock.set(denied.decided);
+                self.clock.advance(denied.answered.elapsed());
             }
-            (Some(_), Time::Calendar) => self.clock.set(calendar()),
+            (Some(_), Time::System) => self.clock.set(system_time()),
         }
     }
 
-    fn leave(&self, response: &Response) {
+    fn record(&self, response: &Response) {
         let retry_after = Headers(response.headers().clone()).line("retry-after");
-        self.visits.lock().unwrap().push(Visit {
-            told: (response.status().as_u16(), retry_after),
+        self.exchanges.lock().unwrap().push(Exchange {
+            response: (response.status().as_u16(), retry_after),
             decided: self.clock.now(),
             answered: Instant::now(),
         });
     }
 }
 
-fn calendar() -> Micros {
+fn system_time() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     since.as_micros().try_into().unwrap()
 }

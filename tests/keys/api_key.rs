@@ -1,4 +1,4 @@
-//! An API key, which nobody but its owner sees.
+//! API keys, which are counted by their digest.
 
 use http::{HeaderValue, Request};
 use tollgate::{ApiKey, KeyError, KeyExtractor};
@@ -42,7 +42,7 @@ fn an_api_key_need_not_be_text() {
 }
 
 #[test]
-fn the_scheme_is_known_in_any_case_and_the_token_is_not() {
+fn the_scheme_is_case_insensitive_and_the_token_is_not() {
     for value in ["Bearer Secret", "bearer Secret", "BEARER Secret", "bEaReR   Secret "] {
         assert_eq!(
             key(&ApiKey::bearer(), &authorized(value)),
@@ -60,7 +60,7 @@ fn the_scheme_is_known_in_any_case_and_the_token_is_not() {
 }
 
 #[test]
-fn a_header_without_a_key_is_named() {
+fn a_missing_api_key_header_is_named_in_the_error() {
     for headers in [&[][..], &[("x-api-key", "")], &[("authorization", "Bearer secret")]] {
         let missing = KeyError::missing("the `x-api-key` header");
         assert_eq!(ApiKey::header("X-Api-Key").extract(&request(headers)), Err(missing));
@@ -68,7 +68,7 @@ fn a_header_without_a_key_is_named() {
 }
 
 #[test]
-fn an_authorization_without_a_bearer_token_is_not_one() {
+fn an_authorization_header_without_a_bearer_token_is_an_error() {
     let missing = KeyError::missing("an `authorization` header with a bearer token");
     assert_eq!(ApiKey::bearer().extract(&request(&[])), Err(missing.clone()));
     let others = [
@@ -90,17 +90,17 @@ fn an_authorization_without_a_bearer_token_is_not_one() {
 }
 
 #[test]
-fn a_secret_is_in_nothing_that_could_be_logged() {
-    let told = |extractor: &ApiKey, request: &Request<()>| {
-        let answer = extractor.extract(request);
-        let key = answer.clone().ok().flatten().map(|key| key.to_string());
-        format!("{extractor:?} {answer:?} {key:?}").to_lowercase()
+fn a_secret_is_in_no_debug_or_display_output() {
+    let printed = |extractor: &ApiKey, request: &Request<()>| {
+        let result = extractor.extract(request);
+        let key = result.clone().ok().flatten().map(|key| key.to_string());
+        format!("{extractor:?} {result:?} {key:?}").to_lowercase()
     };
     let (header, bearer) = (ApiKey::header("x-api-key"), ApiKey::bearer());
     for secret in ["hunter2", "-_.~@+=,|/"] {
         let [good, bad] = ["Bearer ", "Basic "].map(|scheme| authorized(&format!("{scheme}{secret}")));
-        assert!(!told(&header, &request(&[("x-api-key", secret)])).contains(secret));
-        assert!(!told(&bearer, &good).contains(secret));
-        assert!(!told(&bearer, &bad).contains(secret));
+        assert!(!printed(&header, &request(&[("x-api-key", secret)])).contains(secret));
+        assert!(!printed(&bearer, &good).contains(secret));
+        assert!(!printed(&bearer, &bad).contains(secret));
     }
 }

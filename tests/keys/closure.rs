@@ -1,4 +1,4 @@
-//! A closure, and whatever it may return.
+//! Closures, and everything that they can return.
 
 use http::Request;
 use tollgate::{Key, KeyError, KeyExtractor};
@@ -6,14 +6,14 @@ use tollgate::{Key, KeyError, KeyExtractor};
 use crate::keys::{key, request};
 
 #[test]
-fn a_closure_may_return_a_key() {
+fn a_closure_can_return_a_key() {
     let by_path = |request: &Request<()>| Key::named("path", request.uri().path());
     let request = Request::get("/search?q=1").body(()).unwrap();
     assert_eq!(key(&by_path, &request), "path:/search");
 }
 
 #[test]
-fn a_closure_may_exempt_a_request() {
+fn a_closure_can_exempt_a_request() {
     let by_host = |request: &Request<()>| Some(Key::named("tenant", request.uri().host()?));
     let request = |uri| Request::get(uri).body(()).unwrap();
     assert_eq!(
@@ -29,14 +29,14 @@ fn by_cookie(request: &Request<()>) -> Result<Option<Key>, KeyError> {
 }
 
 #[test]
-fn a_closure_may_refuse_a_request() {
+fn a_closure_can_return_an_error() {
     assert_eq!(key(&by_cookie, &request(&[("cookie", "12345")])), "cookie:5");
     assert_eq!(by_cookie.extract(&request(&[("cookie", "admin")])), Ok(None));
     assert_eq!(by_cookie.extract(&request(&[])), Err(KeyError::missing("a cookie")));
 }
 
 #[test]
-fn a_closure_may_refuse_where_it_never_exempts() {
+fn a_closure_can_return_a_key_or_an_error() {
     let strict = |request: &Request<()>| match request.uri().port_u16() {
         Some(port) => Ok(Key::named("port", port)),
         None => Err(KeyError::not_provided("port", "give one")),
@@ -50,7 +50,7 @@ fn a_closure_may_refuse_where_it_never_exempts() {
 }
 
 #[test]
-fn a_closure_counts_requests_of_any_kind() {
+fn a_closure_accepts_any_request_type() {
     let even = |number: &u64| number.is_multiple_of(2).then_some(Key::GLOBAL);
     assert_eq!([even.extract(&1), even.extract(&2)], [Ok(None), Ok(Some(Key::GLOBAL))]);
 }

@@ -24,7 +24,7 @@ fn a_cookie_is_counted_by_its_value() {
         "  session = 8f3a  ; theme=dark",
         "\tsession=8f3a",
         ";;; session=8f3a",
-        // Neither a longer name nor a shorter one, nor the same in other letters.
+        // Neither longer nor shorter names match, nor other cases.
         "sessions=1; sess=2; Session=3; xsession=4; session=8f3a",
         "theme; session=8f3a",
         "session; session=8f3a",
@@ -36,7 +36,7 @@ fn a_cookie_is_counted_by_its_value() {
 }
 
 #[test]
-fn a_value_in_quotes_is_the_value_without_them() {
+fn quotes_around_a_value_are_removed() {
     assert_eq!(session("session=\"8f3a\""), "cookie/session:8f3a");
     assert_eq!(session("session= \"8f3a\" ; theme=dark"), "cookie/session:8f3a");
     for odd in ["\"8f3a", "8f3a\"", "\"", "8f\"3a", "'8f3a'", "\"\"8f3a\"", "\" 8f3a\""] {
@@ -70,7 +70,7 @@ fn a_value_is_not_decoded() {
 }
 
 #[test]
-fn of_several_cookies_the_first_counts() {
+fn the_first_of_several_cookies_counts() {
     assert_eq!(session("session=1; session=2"), "cookie/session:1");
     assert_eq!(session("session=2; session=1"), "cookie/session:2");
     let lines = |one, other| request(&[("cookie", one), ("cookie", other)]);
@@ -87,7 +87,7 @@ fn of_several_cookies_the_first_counts() {
 }
 
 #[test]
-fn a_cookie_that_is_not_there_or_empty_is_named() {
+fn a_missing_or_empty_cookie_is_named_in_the_error() {
     let missing = KeyError::missing("the cookie `session`");
     let cookie = Cookie::new("session");
     for cookies in [
@@ -112,20 +112,20 @@ fn a_cookie_that_is_not_there_or_empty_is_named() {
 }
 
 #[test]
-fn something_stands_in_for_a_cookie() {
-    let cookie = Cookie::new("session").or(Header::new("x-user-id")).or("nobody");
+fn a_default_key_replaces_a_missing_cookie() {
+    let cookie = Cookie::new("session").or(Header::new("x-user-id")).or("anonymous");
     for (headers, text) in [
         (&[("cookie", "session=1"), ("x-user-id", "2")][..], "cookie/session:1"),
         (&[("cookie", "session="), ("x-user-id", "2")], "x-user-id:2"),
-        (&[("cookie", "session=")], "~nobody"),
-        (&[("cookie", "session=~nobody")], "cookie/session:~nobody"),
+        (&[("cookie", "session=")], "~anonymous"),
+        (&[("cookie", "session=~anonymous")], "cookie/session:~anonymous"),
     ] {
         assert_eq!(key(&cookie, &request(headers)), text);
     }
 }
 
 #[test]
-fn no_cookie_makes_the_key_of_another_extractor() {
+fn no_cookie_produces_the_key_of_another_extractor() {
     let request = Request::get("/?session=8f3a")
         .header("cookie", "session=8f3a")
         .header("session", "8f3a")

@@ -1,4 +1,4 @@
-//! What an outer layer put into the request's extensions.
+//! Values that an outer layer inserted into the request's extensions.
 
 use std::any::type_name;
 
@@ -23,14 +23,14 @@ fn unless_admin(user: &User) -> Option<Key> {
 }
 
 #[test]
-fn a_value_is_counted_by_what_is_read_from_it() {
+fn a_value_is_counted_by_the_key_read_from_it() {
     let by_id = FromExtension::new(|user: &User| Key::named("user", user.id));
     assert_eq!(key(&by_id, &with_extension(USER)), "user:12345");
     assert_eq!(key(&by_id.clone(), &with_extension(ADMIN)), "user:1");
 }
 
 #[test]
-fn a_value_may_exempt_a_request() {
+fn a_value_can_exempt_a_request() {
     let user = FromExtension::new(unless_admin);
     assert_eq!(key(&user, &with_extension(USER)), "user:12345");
     assert_eq!(user.extract(&with_extension(ADMIN)), Ok(None));
@@ -38,15 +38,15 @@ fn a_value_may_exempt_a_request() {
 }
 
 #[test]
-fn a_value_may_refuse_a_request() {
-    let refusal = KeyError::missing("a confirmed address");
+fn a_value_can_be_an_error() {
+    let expected = KeyError::missing("a confirmed address");
     let user = FromExtension::new(|_: &User| Err::<Key, _>(KeyError::missing("a confirmed address")));
-    assert_eq!(user.extract(&with_extension(USER)), Err(refusal));
+    assert_eq!(user.extract(&with_extension(USER)), Err(expected));
 }
 
 #[test]
-fn a_value_that_is_not_there_is_an_error_that_says_what_to_do() {
-    let how = "put the layer that inserts it outside of the rate limit, or give a stand-in with .or(..)";
+fn a_missing_value_is_an_error_that_explains_the_setup() {
+    let how = "put the layer that inserts it outside of the rate limit, or set a default key with .or(..)";
     let what = format!("`{}` in the request's extensions", type_name::<User>());
     let text = format!("there is no {what} to count requests by: {how}");
     let user = FromExtension::new(unless_admin);
@@ -57,7 +57,7 @@ fn a_value_that_is_not_there_is_an_error_that_says_what_to_do() {
 }
 
 #[test]
-fn a_stand_in_takes_the_place_of_a_value() {
+fn a_default_key_replaces_a_missing_value() {
     let session = Header::new("x-session");
     let user = FromExtension::new(unless_admin).or(session).or("anonymous");
     assert_eq!(key(&user, &with_extension(USER)), "user:12345");

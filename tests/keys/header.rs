@@ -24,7 +24,7 @@ fn a_header_is_counted_by_its_value() {
 }
 
 #[test]
-fn a_header_that_is_not_there_or_empty_is_named() {
+fn a_missing_or_empty_header_is_named_in_the_error() {
     let header = Header::new("X-User-Id").label("user");
     for headers in [&[][..], &[("x-user-id", "")], &[("x-user", "1")]] {
         let missing = KeyError::missing("the `x-user-id` header");
@@ -37,7 +37,7 @@ fn a_header_that_is_not_there_or_empty_is_named() {
 }
 
 #[test]
-fn of_several_headers_the_first_counts() {
+fn the_first_of_several_headers_counts() {
     let header = Header::new("x-user-id");
     let two = |one, other| request(&[("x-user-id", one), ("x-user-id", other)]);
     assert_eq!(key(&header, &two("1", "2")), "x-user-id:1");
@@ -50,7 +50,7 @@ fn of_several_headers_the_first_counts() {
 }
 
 #[test]
-fn no_header_makes_the_key_of_another_extractor() {
+fn no_header_produces_the_key_of_another_extractor() {
     let peer: std::net::SocketAddr = "192.0.2.1:4711".parse().unwrap();
     let mut request = request(&[("authorization", "Bearer secret")]);
     request.extensions_mut().insert(peer);
@@ -75,7 +75,7 @@ fn no_header_makes_the_key_of_another_extractor() {
 }
 
 #[test]
-fn no_label_of_a_header_is_that_of_a_parameter_or_a_cookie() {
+fn no_header_label_is_that_of_a_parameter_or_a_cookie() {
     let mut request = request(&[("cookie", "a=1"), ("x-user-id", "1")]);
     *request.uri_mut() = "/?a=1".parse().unwrap();
     for other in [key(&QueryParam::new("a"), &request), key(&Cookie::new("a"), &request)] {
@@ -86,7 +86,7 @@ fn no_label_of_a_header_is_that_of_a_parameter_or_a_cookie() {
 }
 
 #[test]
-fn a_value_is_kept_where_it_is_harmless_and_short() {
+fn a_short_safe_value_is_kept() {
     for value in ["0", "AZaz09-_.~@+=,|/", "user@example.com", &"a".repeat(64)] {
         assert_eq!(
             key(&Header::new("x-user-id"), &with_value(value)),
@@ -96,7 +96,7 @@ fn a_value_is_kept_where_it_is_harmless_and_short() {
 }
 
 #[test]
-fn a_value_that_is_not_harmless_or_not_short_is_digested() {
+fn a_long_or_unsafe_value_is_digested() {
     let (longer, ten_megabytes) = ("a".repeat(65), "a".repeat(10_000_000));
     let values: [&[u8]; 16] = [
         b" ",
@@ -123,7 +123,7 @@ fn a_value_that_is_not_harmless_or_not_short_is_digested() {
 }
 
 #[test]
-fn nobody_can_send_the_digest_of_another() {
+fn no_client_can_send_the_digest_of_another_value() {
     let sent = format!("#{}", digest("a:b"));
     let text = format!("x-user-id:#{}", digest(&sent));
     assert_eq!(key(&Header::new("x-user-id"), &with_value(&sent)), text);

@@ -1,4 +1,4 @@
-//! No two identities ever share a key, whatever clients send.
+//! Different identities never share a key, whatever clients send.
 
 use std::{
     cell::RefCell,
@@ -16,20 +16,20 @@ use support::property::{cases, config};
 
 use crate::keys::FAILURES;
 
-/// What means something in a key, or would to Redis or in a log.
+/// Characters with a meaning in keys, in Redis or in logs.
 const PIECES: &[&str] = &[
     "a", "b", "x", "y", ":", ":b:", "~", "~x", "/", "#", "(", ")", "):(", "{", "}", "[", "]", ".", "%", " ", "\0",
 ];
 
-/// The longest text of a value, or of its digest.
-const VALUE: usize = 64;
-/// The same with a label of one letter.
-const PART: usize = "a:".len() + VALUE;
-/// The same with a fence around it and a colon before the next.
-const FENCED: usize = "():".len() + PART;
+/// The longest value, or its digest.
+const MAX_VALUE_LEN: usize = 64;
+/// The longest value with a label of one letter.
+const MAX_PART_LEN: usize = "a:".len() + MAX_VALUE_LEN;
+/// The longest part in parentheses, with the colon before the next one.
+const MAX_FENCED_LEN: usize = "():".len() + MAX_PART_LEN;
 
-/// Of so few letters that one text often reads like a part of another, or like several.
-fn any_tame() -> impl Strategy<Value = String> {
+/// Text of few different letters, which often resembles a part of another text, or several parts.
+fn any_ambiguous_text() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         vec(select(&["a", "b", ":"][..]), 0..6),
         vec(select(&["a", ":", "/", "~"][..]), 0..6),
@@ -40,15 +40,15 @@ fn any_tame() -> impl Strategy<Value = String> {
 
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
-        12 => any_tame(),
+        12 => any_ambiguous_text(),
         1 => any::<String>(),
         1 => "[ab:]{62,67}",
-        1 => any_tame().prop_map(|text| Key::new(text).to_string()),
-        1 => (any_tame(), any_tame()).prop_map(|(label, value)| Key::named(&label, value).to_string()),
+        1 => any_ambiguous_text().prop_map(|text| Key::new(text).to_string()),
+        1 => (any_ambiguous_text(), any_ambiguous_text()).prop_map(|(label, value)| Key::named(&label, value).to_string()),
     ]
 }
 
-/// Whatever can be in a header that is there.
+/// Any value that a header can have.
 fn any_value() -> impl Strategy<Value = HeaderValue> {
     let any_bytes = prop_oneof![7 => any_text().prop_map(String::into_bytes), 1 => vec(any::<u8>(), 1..80)];
     any_bytes.prop_map(|mut bytes| {
@@ -58,17 +58,17 @@ fn any_value() -> impl Strategy<Value = HeaderValue> {
     })
 }
 
-/// One that may not be there.
+/// A header that may be missing.
 fn any_header() -> impl Strategy<Value = Option<HeaderValue>> {
     option::weighted(0.7, any_value())
 }
 
-/// A request with the headers `a`, `b` and so on, as far as they are there.
+/// A request with those of the headers `a`, `b` and so on that are present.
 fn request<'v>(values: impl IntoIterator<Item = &'v Option<HeaderValue>>) -> Request<()> {
     let names = ["a", "b", "c", "d", "e", "f"].map(HeaderName::from_static);
-    let there = names.into_iter().zip(values);
+    let present = names.into_iter().zip(values);
     let mut request = Request::new(());
-    *request.headers_mut() = HeaderMap::from_iter(there.filter_map(|(name, value)| Some((name, value.clone()?))));
+    *request.headers_mut() = HeaderMap::from_iter(present.filter_map(|(name, value)| Some((name, value.clone()?))));
     request
 }
 
@@ -76,8 +76,8 @@ fn key<Req>(extractor: &impl KeyExtractor<Req>, request: &Req) -> Key {
     extractor.extract(request).unwrap().unwrap()
 }
 
-/// Every identity gets the same key each time, no other one of all that were tried gets it, and a key is harmless.
-fn never_meet<I>(identities: impl Strategy<Value = I>, longest: usize, key: impl Fn(&I) -> Key)
+/// Every identity always gets the same key, no other identity gets it, and keys contain only safe characters.
+fn assert_distinct_keys<I>(identities: impl Strategy<Value = I>, longest: usize, key: impl Fn(&I) -> Key)
 where
     I: Clone + Debug + Eq + Hash,
 {
@@ -85,8 +85,8 @@ where
     proptest!(config(cases(), FAILURES), |(identity in identities)| {
         let text = key(&identity);
         prop_assert_eq!(&key(&identity), &text);
-        let harmless = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
-        prop_assert!(text.as_str().bytes().all(harmless), "{:?}", text);
+        let safe = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
+        prop_assert!(text.as_str().bytes().all(safe), "{:?}", text);
         prop_assert!(text.as_str().len() <= longest, "{:?}", text);
         let mut known = known.borrow_mut();
         let owner = known.entry(text).or_insert_with(|| identity.clone());
@@ -97,7 +97,7 @@ where
 #[test]
 fn different_values_of_a_header() {
     let header = Header::new("a");
-    never_meet(any_value(), PART, |value| {
+    assert_distinct_keys(any_value(), MAX_PART_LEN, |value| {
         key(&header, &request([&Some(value.clone())]))
     });
 }
@@ -106,20 +106,20 @@ fn different_values_of_a_header() {
 fn different_headers_in_a_tuple() {
     let tuple = (Header::new("a"), Header::new("b"));
     let both = (any_value(), any_value()).prop_map(|(a, b)| [Some(a), Some(b)]);
-    never_meet(both, 2 * FENCED, |values| key(&tuple, &request(values)));
+    assert_distinct_keys(both, 2 * MAX_FENCED_LEN, |values| key(&tuple, &request(values)));
 }
 
 #[test]
 fn different_headers_under_one_label() {
     let tuple = (Header::new("a"), Header::new("b").label("a"));
     let both = (any_value(), any_value()).prop_map(|(a, b)| [Some(a), Some(b)]);
-    never_meet(both, 2 * FENCED, |values| key(&tuple, &request(values)));
+    assert_distinct_keys(both, 2 * MAX_FENCED_LEN, |values| key(&tuple, &request(values)));
 }
 
 #[test]
-fn headers_that_are_not_there_and_headers_that_read_like_their_stand_ins() {
+fn missing_headers_and_headers_that_look_like_their_default_keys() {
     let tuple = (Header::new("a").or("x"), Header::new("b").or("y"));
-    never_meet([any_header(), any_header()], 2 * FENCED, |values| {
+    assert_distinct_keys([any_header(), any_header()], 2 * MAX_FENCED_LEN, |values| {
         key(&tuple, &request(values))
     });
 }
@@ -129,11 +129,11 @@ fn different_headers_in_a_nested_tuple() {
     let left = ((Header::new("a"), Header::new("b")), Header::new("c").or("x"));
     let right = (Header::new("a"), (Header::new("b"), Header::new("c").or("x")));
     let three = || (any_value(), any_value(), any_header()).prop_map(|(a, b, c)| [Some(a), Some(b), c]);
-    never_meet(three(), 4 * FENCED, |values| key(&left, &request(values)));
-    never_meet(three(), 4 * FENCED, |values| key(&right, &request(values)));
+    assert_distinct_keys(three(), 4 * MAX_FENCED_LEN, |values| key(&left, &request(values)));
+    assert_distinct_keys(three(), 4 * MAX_FENCED_LEN, |values| key(&right, &request(values)));
 }
 
-/// One header, or two in its place.
+/// One header, or two others.
 fn one_or_two() -> impl Strategy<Value = [Option<HeaderValue>; 3]> {
     prop_oneof![
         any_value().prop_map(|one| [Some(one), None, None]),
@@ -142,33 +142,35 @@ fn one_or_two() -> impl Strategy<Value = [Option<HeaderValue>; 3]> {
 }
 
 #[test]
-fn parts_of_which_some_are_several() {
+fn parts_that_are_tuples_themselves() {
     let labelled = |name: &str| Header::new(name).label("a");
     let one_or_both = |[one, two, three]: [&str; 3]| labelled(one).or((labelled(two), labelled(three)));
     let tuple = (one_or_both(["a", "b", "c"]), one_or_both(["d", "e", "f"]));
     let identities = [one_or_two(), one_or_two()];
-    never_meet(identities, 6 * FENCED, |values| {
+    assert_distinct_keys(identities, 6 * MAX_FENCED_LEN, |values| {
         key(&tuple, &request(values.as_flattened()))
     });
 }
 
 #[test]
 fn different_texts() {
-    never_meet(any_text(), VALUE, |text| Key::new(text.clone()));
+    assert_distinct_keys(any_text(), MAX_VALUE_LEN, |text| Key::new(text.clone()));
 }
 
 #[test]
-fn different_texts_and_a_stand_in() {
+fn different_texts_and_a_default_key() {
     let text = |text: &Option<String>| text.clone().map(Key::new).ok_or(KeyError::missing("a text"));
     let text = Or::new(text, "x");
-    never_meet(option::of(any_text()), VALUE, |identity| key(&text, identity));
+    assert_distinct_keys(option::of(any_text()), MAX_VALUE_LEN, |identity| key(&text, identity));
 }
 
 #[test]
 fn different_labels_and_values() {
-    never_meet([any_text(), any_text()], VALUE + PART, |[label, value]| {
-        Key::named(label, value)
-    });
+    assert_distinct_keys(
+        [any_text(), any_text()],
+        MAX_VALUE_LEN + MAX_PART_LEN,
+        |[label, value]| Key::named(label, value),
+    );
 }
 
 fn tuple_of_texts() -> impl KeyExtractor<[String; 2]> {
@@ -180,12 +182,12 @@ fn tuple_of_texts() -> impl KeyExtractor<[String; 2]> {
 
 #[test]
 fn different_texts_in_a_tuple() {
-    never_meet([any_text(), any_text()], 2 * FENCED, |texts| {
+    assert_distinct_keys([any_text(), any_text()], 2 * MAX_FENCED_LEN, |texts| {
         key(&tuple_of_texts(), texts)
     });
 }
 
-/// Few pairs of texts would meet if parts were fenced a little less: all of the short ones are tried.
+/// Few pairs of texts would collide if fewer parts were parenthesized, so all short pairs are tried.
 #[test]
 fn all_short_texts_in_a_tuple() {
     let mut texts = vec![String::new()];
@@ -209,20 +211,20 @@ fn different_labels_and_values_in_a_tuple() {
         |[label, value, _]: &Texts| Key::named(label, value),
         |[_, label, value]: &Texts| Key::named(label, value),
     );
-    never_meet([any_text(), any_text(), any_text()], 4 * FENCED, |texts| {
+    assert_distinct_keys([any_text(), any_text(), any_text()], 4 * MAX_FENCED_LEN, |texts| {
         key(&tuple, texts)
     });
 }
 
 fn any_address() -> impl Strategy<Value = IpAddr> {
-    const FEW: &[&str] = &["192.0.2.1", "192.0.2.2", "::", "::1", "2001:db8::", "2001:db8::1"];
+    const ADDRESSES: &[&str] = &["192.0.2.1", "192.0.2.2", "::", "::1", "2001:db8::", "2001:db8::1"];
     prop_oneof![
-        3 => select(FEW).prop_map(|text| text.parse().unwrap()),
+        3 => select(ADDRESSES).prop_map(|text| text.parse().unwrap()),
         1 => any::<IpAddr>().prop_map(|address| address.to_canonical()),
     ]
 }
 
-/// Who says who they are, and who is known by an address.
+/// A client that is known by its header, or by its address.
 fn any_client() -> impl Strategy<Value = Result<HeaderValue, IpAddr>> {
     let like_a_key = |address| Key::named("ip", address).to_string();
     let like_an_address = any_address().prop_flat_map(move |address| {
@@ -259,18 +261,20 @@ fn headers_and_addresses() {
         }
         request
     };
-    let longest = address + "header/".len() + FENCED;
-    never_meet(any_client(), longest, |one| key(&client, &sent(one, &None)));
-    never_meet((any_client(), any_header()), longest + FENCED, |(one, other)| {
-        key(&either, &sent(one, other))
-    });
+    let longest = address + "header/".len() + MAX_FENCED_LEN;
+    assert_distinct_keys(any_client(), longest, |one| key(&client, &sent(one, &None)));
+    assert_distinct_keys(
+        (any_client(), any_header()),
+        longest + MAX_FENCED_LEN,
+        |(one, other)| key(&either, &sent(one, other)),
+    );
 }
 
 proptest! {
     #![proptest_config(config(cases(), FAILURES))]
 
     #[test]
-    fn harmless_text_is_kept_as_it_is(text in "([a-zA-Z0-9_.@+=,|/:-][a-zA-Z0-9_.~@+=,|/:-]{0,63})?") {
+    fn safe_text_is_kept(text in "([a-zA-Z0-9_.@+=,|/:-][a-zA-Z0-9_.~@+=,|/:-]{0,63})?") {
         let (whole, value) = (Key::new(text.clone()), text.replace(':', "."));
         prop_assert_eq!(whole.as_str(), text);
         let named = Key::named("user", &value);
@@ -278,7 +282,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_else_is_a_digest(text in "[a-z:]{0,32}[^a-zA-Z0-9_.~@+=,|/:-][a-z:]{0,32}|[a-z]{65,200}") {
+    fn other_text_is_digested(text in "[a-z:]{0,32}[^a-zA-Z0-9_.~@+=,|/:-][a-z:]{0,32}|[a-z]{65,200}") {
         let (whole, named) = (Key::new(text.clone()), Key::named("user", text));
         let digest = whole.as_str().strip_prefix('#').unwrap();
         prop_assert_eq!(digest.len(), 32);

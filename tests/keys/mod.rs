@@ -1,4 +1,4 @@
-//! Whom each extractor says a request is counted for, and in which words it says that it cannot tell.
+//! The keys of every extractor, and the errors for requests without a key.
 
 mod api_key;
 mod client_ip;
@@ -7,9 +7,9 @@ mod cookie;
 mod extension;
 mod header;
 mod identities;
+mod invalid;
 mod or;
 mod query;
-mod refused;
 #[cfg(feature = "axum")]
 mod route;
 mod tuple;
@@ -22,7 +22,7 @@ use std::{
 use http::Request;
 use tollgate::{Global, HttpMethod, Key, KeyExtractor};
 
-/// Where inputs are kept that have failed once.
+/// Where proptest stores inputs that failed.
 const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/keys/regressions.txt");
 
 fn request(headers: &[(&str, &str)]) -> Request<()> {
@@ -37,19 +37,19 @@ fn with_extension(value: impl Clone + Send + Sync + 'static) -> Request<()> {
     Request::builder().extension(value).body(()).unwrap()
 }
 
-/// The text of the key, of a request that has one.
+/// The text of the request's key.
 #[track_caller]
 fn key<Req>(extractor: &impl KeyExtractor<Req>, request: &Req) -> String {
     extractor.extract(request).unwrap().unwrap().to_string()
 }
 
-/// The words in which there is none.
+/// The message of the key error.
 #[track_caller]
 fn error<Req>(extractor: &impl KeyExtractor<Req>, request: &Req) -> String {
     extractor.extract(request).unwrap_err().to_string()
 }
 
-/// What a command prints when it reads this.
+/// The output of a command with this standard input.
 fn shell(command: &str, stdin: &[u8]) -> String {
     let mut shell = Command::new("sh");
     let shell = shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -59,7 +59,7 @@ fn shell(command: &str, stdin: &[u8]) -> String {
     str::from_utf8(&printed).unwrap().trim_end().into()
 }
 
-/// The digest of a value, not by the code under test.
+/// The digest of a value, by another implementation.
 fn digest(value: impl AsRef<[u8]>) -> String {
     let digest = shell("sha256sum | cut -c1-32", value.as_ref());
     assert_eq!(digest.len(), 32);
@@ -67,7 +67,7 @@ fn digest(value: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn everybody_is_one() {
+fn global_is_one_key_for_all_requests() {
     let different = [request(&[]), request(&[("x-user-id", "1")]), with_extension(2)];
     for request in &different {
         assert_eq!(key(&Global, request), "global");
@@ -80,7 +80,7 @@ fn by_method(method: &str) -> String {
 }
 
 #[test]
-fn a_method_that_http_defines_is_counted_by_its_name() {
+fn a_standard_method_is_counted_by_its_name() {
     let defined = [
         "GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "PATCH", "TRACE", "QUERY",
     ];
@@ -90,7 +90,7 @@ fn a_method_that_http_defines_is_counted_by_its_name() {
 }
 
 #[test]
-fn methods_that_are_made_up_are_one() {
+fn nonstandard_methods_share_one_key() {
     let long = "A".repeat(1000);
     for method in ["get", "Get", "GETS", "BREW", "other", "OTHER", "!#$%&'*+-.^_`|~", &long] {
         assert_eq!(by_method(method), "method:other");
@@ -98,11 +98,11 @@ fn methods_that_are_made_up_are_one() {
 }
 
 #[test]
-fn a_named_key_keeps_what_is_harmless_and_digests_the_rest() {
-    let harmless = "AZaz09-_.~@+=,|/";
+fn a_named_key_keeps_safe_text_and_digests_the_rest() {
+    let safe = "AZaz09-_.~@+=,|/";
     assert_eq!(Key::named("user", 12345).as_str(), "user:12345");
-    assert_eq!(Key::named("user", harmless).as_str(), format!("user:{harmless}"));
-    assert_eq!(Key::named(harmless, "").as_str(), format!("{harmless}:"));
+    assert_eq!(Key::named("user", safe).as_str(), format!("user:{safe}"));
+    assert_eq!(Key::named(safe, "").as_str(), format!("{safe}:"));
     for value in [
         "\0", "a\0", "a:b", "(a)", "#a", "{a}", "[a]", "a b", "a\n", "a%", "<a>", "\u{e9}", "\u{7f}",
     ] {
@@ -112,7 +112,7 @@ fn a_named_key_keeps_what_is_harmless_and_digests_the_rest() {
 }
 
 #[test]
-fn a_key_of_a_whole_text_may_have_colons() {
+fn a_key_from_a_whole_text_can_contain_colons() {
     for text in ["", ":", "user:12345", "a:b:c", ":~", "AZaz09-_.~@+=,|/"] {
         assert_eq!(Key::new(text).as_str(), text);
     }
@@ -132,14 +132,14 @@ fn a_key_of_a_whole_text_may_have_colons() {
 }
 
 #[test]
-fn a_key_of_a_whole_text_is_never_a_stand_in() {
+fn a_key_from_a_whole_text_is_never_a_default_key() {
     for text in ["~", "~anonymous", "~a:b"] {
         assert_eq!(Key::new(text).as_str(), format!("#{}", digest(text)));
     }
 }
 
 #[test]
-fn a_verbatim_key_is_what_it_is() {
+fn a_verbatim_key_is_unchanged() {
     for text in ["", "a b", "{a}", "\0"] {
         assert_eq!(Key::verbatim(text).as_str(), text);
     }

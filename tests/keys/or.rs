@@ -1,4 +1,4 @@
-//! What stands in when there is nothing to count by.
+//! Default keys for requests that lack a key.
 
 use std::net::SocketAddr;
 
@@ -16,7 +16,7 @@ fn from_peer(headers: &[(&str, &str)]) -> Request<()> {
 }
 
 #[test]
-fn a_stand_in_is_nobody_who_sends_its_word() {
+fn a_default_key_differs_from_a_sent_value() {
     let user = Header::new("x-user-id").or("anonymous");
     let cases = [
         (request(&[]), "~anonymous"),
@@ -30,7 +30,7 @@ fn a_stand_in_is_nobody_who_sends_its_word() {
 }
 
 #[test]
-fn a_word_by_itself_is_one_for_all() {
+fn a_string_is_one_key_for_all_requests() {
     for request in [request(&[]), from_peer(&[("x-user-id", "1")])] {
         assert_eq!(key(&"everyone", &request), "~everyone");
         assert_eq!(
@@ -41,7 +41,7 @@ fn a_word_by_itself_is_one_for_all() {
 }
 
 #[test]
-fn an_address_stands_in_for_a_header() {
+fn an_address_can_replace_a_missing_header() {
     let user = Header::new("x-user-id").label("user").or(ClientIp::peer());
     assert_eq!(key(&user, &from_peer(&[("x-user-id", "1")])), "user:1");
     assert_eq!(
@@ -50,12 +50,12 @@ fn an_address_stands_in_for_a_header() {
     );
     assert_eq!(key(&user, &from_peer(&[("x-user-id", "")])), "ip:192.0.2.1");
     assert_eq!(key(&user, &from_peer(&[])), "ip:192.0.2.1");
-    // Nobody needs an address who has a name.
+    // A request with the header needs no address.
     assert_eq!(key(&user, &request(&[("x-user-id", "1")])), "user:1");
 }
 
 #[test]
-fn the_first_of_a_chain_that_is_there_counts() {
+fn the_first_key_present_in_a_chain_counts() {
     let chain = ApiKey::bearer()
         .or(Header::new("x-user-id"))
         .or(Header::new("x-session"))
@@ -78,7 +78,7 @@ fn the_first_of_a_chain_that_is_there_counts() {
 }
 
 #[test]
-fn a_chain_that_ends_without_a_key_lacks_the_last_of_it() {
+fn a_chain_without_a_key_names_its_last_extractor() {
     let chain = ApiKey::header("x-api-key").or(Header::new("x-user-id"));
     assert_eq!(
         chain.extract(&request(&[])),
@@ -87,7 +87,7 @@ fn a_chain_that_ends_without_a_key_lacks_the_last_of_it() {
 }
 
 #[test]
-fn a_stand_in_is_nobody_whose_whole_key_is_its_word() {
+fn a_default_key_differs_from_a_whole_key() {
     let user = Or::new(FromExtension::new(|name: &String| Key::new(name.clone())), "anonymous");
     assert_eq!(key(&user, &request(&[])), "~anonymous");
     for name in ["anonymous", "~anonymous"] {
@@ -95,19 +95,19 @@ fn a_stand_in_is_nobody_whose_whole_key_is_its_word() {
     }
 }
 
-/// What becomes of a closure's answer that a stand-in follows.
-fn answered(answer: Result<Option<Key>, KeyError>) -> Result<Option<Key>, KeyError> {
-    Or::new(|_: &()| answer.clone(), "anonymous").extract(&())
+/// The result of a closure that has a default key.
+fn with_default_key(result: Result<Option<Key>, KeyError>) -> Result<Option<Key>, KeyError> {
+    Or::new(|_: &()| result.clone(), "anonymous").extract(&())
 }
 
 #[test]
-fn nothing_stands_in_for_whoever_is_exempt_or_for_what_the_service_lacks() {
+fn a_default_key_replaces_neither_an_exemption_nor_a_server_error() {
     let broken = Err(KeyError::not_provided("database", "start it"));
-    assert_eq!(answered(broken.clone()), broken);
-    assert_eq!(answered(Ok(None)), Ok(None));
-    assert_eq!(answered(Ok(Some(Key::GLOBAL))), Ok(Some(Key::GLOBAL)));
+    assert_eq!(with_default_key(broken.clone()), broken);
+    assert_eq!(with_default_key(Ok(None)), Ok(None));
+    assert_eq!(with_default_key(Ok(Some(Key::GLOBAL))), Ok(Some(Key::GLOBAL)));
     assert_eq!(
-        answered(Err(KeyError::missing("a cookie"))),
+        with_default_key(Err(KeyError::missing("a cookie"))),
         Ok(Some(Key::verbatim("~anonymous")))
     );
 }

@@ -1,4 +1,4 @@
-//! A parameter of the query, as handlers see it.
+//! Query parameters, decoded as for handlers.
 
 use std::net::SocketAddr;
 
@@ -7,13 +7,13 @@ use tollgate::{ApiKey, ClientIp, Header, KeyError, KeyExtractor, QueryParam};
 
 use crate::keys::{digest, error, key};
 
-fn asked(query: &str) -> Request<()> {
+fn request_with(query: &str) -> Request<()> {
     Request::get(format!("/search{query}")).body(()).unwrap()
 }
 
 #[track_caller]
 fn tenant(query: &str) -> String {
-    key(&QueryParam::new("tenant"), &asked(query))
+    key(&QueryParam::new("tenant"), &request_with(query))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_parameter_is_counted_by_its_value() {
 }
 
 #[test]
-fn every_spelling_of_a_value_is_the_same_value() {
+fn every_encoding_of_a_value_is_the_same_value() {
     for query in [
         "?tenant=%61cme",
         "?tenant=%61%63%6d%65",
@@ -59,7 +59,7 @@ fn every_spelling_of_a_value_is_the_same_value() {
         ("?tenant=100%", "100%"),
         ("?tenant=%zz", "%zz"),
         ("?tenant=%00", "\0"),
-        // What is no text is to handlers what is shown in its place.
+        // Handlers receive the replacement character for invalid UTF-8.
         ("?tenant=%FF", "\u{fffd}"),
     ] {
         assert_eq!(tenant(query), format!("query/tenant:#{}", digest(value)), "{query}");
@@ -67,13 +67,13 @@ fn every_spelling_of_a_value_is_the_same_value() {
 }
 
 #[test]
-fn of_several_parameters_the_first_counts() {
+fn the_first_of_several_parameters_counts() {
     assert_eq!(tenant("?tenant=a&tenant=b"), "query/tenant:a");
     assert_eq!(tenant("?tenant=b&ten%61nt=a"), "query/tenant:b");
 }
 
 #[test]
-fn a_parameter_that_is_not_there_or_empty_is_named() {
+fn a_missing_or_empty_parameter_is_named_in_the_error() {
     let missing = KeyError::missing("the query parameter `tenant`");
     let param = QueryParam::new("tenant");
     for query in [
@@ -87,26 +87,26 @@ fn a_parameter_that_is_not_there_or_empty_is_named() {
         "?tenants=acme",
         "?a=tenant=acme",
     ] {
-        assert_eq!(param.extract(&asked(query)), Err(missing.clone()), "{query}");
+        assert_eq!(param.extract(&request_with(query)), Err(missing.clone()), "{query}");
     }
     let path = Request::get("/tenant=acme").body(()).unwrap();
     assert_eq!(error(&param, &path), "the request lacks the query parameter `tenant`");
 }
 
 #[test]
-fn something_stands_in_for_a_parameter() {
-    let param = QueryParam::new("tenant").or(QueryParam::new("team")).or("nobody");
+fn a_default_key_replaces_a_missing_parameter() {
+    let param = QueryParam::new("tenant").or(QueryParam::new("team")).or("anonymous");
     for (query, text) in [
         ("?tenant=a&team=b", "query/tenant:a"),
         ("?team=b", "query/team:b"),
         ("?tenant=&team=b", "query/team:b"),
-        ("?tenant=", "~nobody"),
-        ("?tenant=nobody", "query/tenant:nobody"),
-        ("?tenant=~nobody", "query/tenant:~nobody"),
+        ("?tenant=", "~anonymous"),
+        ("?tenant=anonymous", "query/tenant:anonymous"),
+        ("?tenant=~anonymous", "query/tenant:~anonymous"),
     ] {
-        assert_eq!(key(&param, &asked(query)), text, "{query}");
+        assert_eq!(key(&param, &request_with(query)), text, "{query}");
     }
-    let mut request = asked("");
+    let mut request = request_with("");
     request
         .extensions_mut()
         .insert(SocketAddr::from(([192, 0, 2, 1], 4711)));
@@ -117,16 +117,16 @@ fn something_stands_in_for_a_parameter() {
 }
 
 #[test]
-fn a_name_can_be_anything() {
+fn a_parameter_name_can_be_any_text() {
     let name = "first name";
     let text = format!("#{}:acme", digest("query/first name"));
     for query in ["?first+name=acme", "?first%20name=acme"] {
-        assert_eq!(key(&QueryParam::new(name), &asked(query)), text);
+        assert_eq!(key(&QueryParam::new(name), &request_with(query)), text);
     }
 }
 
 #[test]
-fn no_parameter_makes_the_key_of_another_extractor() {
+fn no_parameter_produces_the_key_of_another_extractor() {
     let request = Request::get("/?ip=192.0.2.1&tenant=acme&apikey=secret&session=8f3a")
         .header("tenant", "acme")
         .header("query", "acme")

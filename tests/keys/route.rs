@@ -12,8 +12,8 @@ use tower::ServiceExt;
 
 use crate::keys::digest;
 
-/// The router, which answers with the key of each request.
-fn told<K>(router: Router, extractor: K) -> Router
+/// Responds with the key of each request.
+fn responding_with_key<K>(router: Router, extractor: K) -> Router
 where
     K: KeyExtractor<Request> + Clone + Send + Sync + 'static,
 {
@@ -23,13 +23,13 @@ where
     }))
 }
 
-async fn ask(router: &Router, path: &str) -> String {
+async fn key_of(router: &Router, path: &str) -> String {
     let request = Request::get(path)
         .header("x-user-id", "123")
         .body(Body::empty())
         .unwrap();
-    let answer = router.clone().oneshot(request).await.unwrap();
-    let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    let response = router.clone().oneshot(request).await.unwrap();
+    let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
     String::from_utf8(body.into()).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn routes(templates: &[&str]) -> Router {
 }
 
 #[tokio::test]
-async fn a_route_is_counted_by_its_template_whatever_the_path() {
+async fn a_route_is_counted_by_its_template() {
     let templates = [
         "/",
         "/api/search",
@@ -49,7 +49,7 @@ async fn a_route_is_counted_by_its_template_whatever_the_path() {
         "/users/{id}/posts/{post}",
         "/files/{*rest}",
     ];
-    let router = told(routes(&templates), Route);
+    let router = responding_with_key(routes(&templates), Route);
     let cases = [
         ("/", "/"),
         ("/api/search", "/api/search"),
@@ -63,29 +63,29 @@ async fn a_route_is_counted_by_its_template_whatever_the_path() {
         ("/files/a/b/c:d", "/files/<*rest>"),
     ];
     for (path, text) in cases {
-        assert_eq!(ask(&router, path).await, text);
+        assert_eq!(key_of(&router, path).await, text);
     }
 }
 
 #[tokio::test]
-async fn a_nested_route_is_counted_by_its_whole_template() {
-    let inside = Router::new().nest("/api/{version}", told(routes(&["/users/{id}"]), Route));
-    let outside = told(Router::new().nest("/api/{version}", routes(&["/users/{id}"])), Route);
+async fn a_nested_route_is_counted_by_its_full_template() {
+    let inside = Router::new().nest("/api/{version}", responding_with_key(routes(&["/users/{id}"]), Route));
+    let outside = responding_with_key(Router::new().nest("/api/{version}", routes(&["/users/{id}"])), Route);
     for router in [inside, outside] {
-        assert_eq!(ask(&router, "/api/v1/users/1").await, "/api/<version>/users/<id>");
+        assert_eq!(key_of(&router, "/api/v1/users/1").await, "/api/<version>/users/<id>");
     }
 }
 
 #[tokio::test]
-async fn requests_without_a_route_are_one() {
-    let router = told(routes(&["/users/{id}"]).fallback(async || ()), Route);
+async fn requests_without_a_route_share_one_key() {
+    let router = responding_with_key(routes(&["/users/{id}"]).fallback(async || ()), Route);
     for path in ["/", "/users", "/users/1/2", "/unmatched", "/~unmatched"] {
-        assert_eq!(ask(&router, path).await, "~unmatched");
+        assert_eq!(key_of(&router, path).await, "~unmatched");
     }
 }
 
 #[tokio::test]
-async fn templates_that_are_not_harmless_or_not_short_are_digested() {
+async fn long_or_unsafe_templates_are_digested() {
     let [one, other] = ["1", "2"].map(|last| format!("/{}{last}", "a".repeat(63)));
     let templates = [
         "/users:batch",
@@ -95,30 +95,30 @@ async fn templates_that_are_not_harmless_or_not_short_are_digested() {
         &one,
         &other,
     ];
-    let router = told(routes(&templates), Route);
+    let router = responding_with_key(routes(&templates), Route);
     for template in templates {
         let path = template.replace("{id}", "1");
-        assert_eq!(ask(&router, &path).await, format!("/#{}", digest(template)));
+        assert_eq!(key_of(&router, &path).await, format!("/#{}", digest(template)));
     }
 }
 
-/// Doubled, a brace in a template is a brace in the path.
+/// A doubled brace in a template is a brace in the path.
 #[tokio::test]
-async fn a_brace_is_not_a_parameter() {
-    let router = told(routes(&["/{id}", "/{{id}}"]), Route);
-    assert_eq!(ask(&router, "/1").await, "/<id>");
-    assert_eq!(ask(&router, "/{id}").await, "/<<id>>");
+async fn a_doubled_brace_is_not_a_parameter() {
+    let router = responding_with_key(routes(&["/{id}", "/{{id}}"]), Route);
+    assert_eq!(key_of(&router, "/1").await, "/<id>");
+    assert_eq!(key_of(&router, "/{id}").await, "/<<id>>");
 }
 
 #[tokio::test]
-async fn a_route_is_part_of_a_tuple() {
+async fn a_route_can_be_part_of_a_tuple() {
     let per_user = (Header::new("x-user-id").label("user"), Route);
-    let router = told(routes(&["/api/search", "/users/{id}", "/users:batch"]), per_user);
-    assert_eq!(ask(&router, "/api/search").await, "user:123:/api/search");
-    assert_eq!(ask(&router, "/users/1").await, "user:123:/users/<id>");
+    let router = responding_with_key(routes(&["/api/search", "/users/{id}", "/users:batch"]), per_user);
+    assert_eq!(key_of(&router, "/api/search").await, "user:123:/api/search");
+    assert_eq!(key_of(&router, "/users/1").await, "user:123:/users/<id>");
     assert_eq!(
-        ask(&router, "/users:batch").await,
+        key_of(&router, "/users:batch").await,
         format!("user:123:/#{}", digest("/users:batch"))
     );
-    assert_eq!(ask(&router, "/").await, "user:123:~unmatched");
+    assert_eq!(key_of(&router, "/").await, "user:123:~unmatched");
 }

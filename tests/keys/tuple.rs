@@ -1,4 +1,4 @@
-//! Several keys as one.
+//! Tuples: several keys as one.
 
 use http::Request;
 use tollgate::{ClientIp, FromExtension, Global, Header, HttpMethod, Key, KeyError, KeyExtractor};
@@ -9,7 +9,7 @@ fn path(request: &Request<()>) -> Key {
     Key::new(request.uri().path().to_owned())
 }
 
-fn nobody(_: &Request<()>) -> Option<Key> {
+fn exempt(_: &Request<()>) -> Option<Key> {
     None
 }
 
@@ -24,7 +24,7 @@ fn search() -> Request<()> {
 }
 
 #[test]
-fn a_tuple_counts_by_all_of_its_parts() {
+fn a_tuple_key_has_all_parts() {
     let user = || Header::new("x-user-id").label("user");
     let cases = [
         (key(&(user(), path), &search()), "user:123:/api/search"),
@@ -52,7 +52,7 @@ fn a_tuple_counts_by_all_of_its_parts() {
 }
 
 #[test]
-fn a_part_that_is_not_one_by_itself_is_fenced() {
+fn ambiguous_parts_are_parenthesized() {
     let user = || Header::new("x-user-id").label("user");
     let text = |text: &'static str| move |_: &Request<()>| Key::new(text);
     let verbatim = |text: &'static str| move |_: &Request<()>| Key::verbatim(text);
@@ -82,17 +82,17 @@ fn a_part_that_is_not_one_by_itself_is_fenced() {
 }
 
 #[test]
-fn a_tuple_exempts_whom_one_of_its_parts_exempts() {
+fn a_tuple_is_exempt_if_one_part_is() {
     let request = search();
-    assert_eq!((nobody, path).extract(&request), Ok(None));
-    assert_eq!((path, nobody).extract(&request), Ok(None));
-    assert_eq!((path, nobody, path).extract(&request), Ok(None));
-    assert_eq!((path, path, path, nobody).extract(&request), Ok(None));
-    assert_eq!((path, (path, nobody)).extract(&request), Ok(None));
+    assert_eq!((exempt, path).extract(&request), Ok(None));
+    assert_eq!((path, exempt).extract(&request), Ok(None));
+    assert_eq!((path, exempt, path).extract(&request), Ok(None));
+    assert_eq!((path, path, path, exempt).extract(&request), Ok(None));
+    assert_eq!((path, (path, exempt)).extract(&request), Ok(None));
 }
 
 #[test]
-fn a_tuple_has_the_error_of_its_parts() {
+fn a_tuple_returns_the_error_of_a_part() {
     let (request, lacks) = (request(&[]), Err(KeyError::missing("everything")));
     assert_eq!((broken, path).extract(&request), lacks);
     assert_eq!((path, broken).extract(&request), lacks);
@@ -103,7 +103,7 @@ fn a_tuple_has_the_error_of_its_parts() {
 }
 
 #[test]
-fn a_tuple_may_stand_in_for_a_key() {
+fn a_tuple_can_be_a_default_key() {
     let user = || FromExtension::new(|id: &u64| Key::named("user", id)).or((HttpMethod, path));
     assert_eq!(key(&user(), &with_extension(1_u64)), "user:1");
     assert_eq!(key(&user(), &search()), "method:GET:/api/search");

@@ -1,5 +1,5 @@
-//! The laws that every algorithm keeps, on random limits and random traffic: of the pure functions and the memory store
-//! here, of servers in `servers`.
+//! Laws that hold for every algorithm, checked on random limits and traffic: for the pure functions and the memory store here,
+//! for servers in `servers`.
 
 #[cfg(feature = "redis")]
 mod servers;
@@ -10,14 +10,14 @@ use std::time::Duration;
 use proptest::{collection::vec, prelude::*};
 use support::{
     property::{cases, config},
-    traces::{Elapse, Size, any_elapse, any_queue, any_rule, any_size, clamp},
+    strategies::{Elapse, Size, any_algorithm, any_elapse, any_queue, any_size, clamp},
 };
 use tiers::Tiers;
-use tollgate::{Algorithm, Cost, Micros, Outcome, Quota, Rule, SlidingCounter, State, Verdict};
+use tollgate::{Algorithm, AnyAlgorithm, Cost, Micros, Outcome, Quota, SlidingCounter, State, Verdict};
 
 const START: Micros = 1_700_000_000_000_000;
 
-/// Where inputs are kept that have failed once.
+/// The file of inputs that have failed before.
 const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/laws/regressions.txt");
 
 type Steps = Vec<(Elapse, Size)>;
@@ -30,24 +30,24 @@ fn micros(duration: Duration) -> Micros {
     duration.as_micros() as Micros
 }
 
-/// Runs traffic through the pure functions and shows every moment before it is decided.
-fn replay(rule: &Rule, steps: &Steps, mut look: impl FnMut(&State, Micros, Cost, Verdict)) {
+/// Runs traffic through the pure functions, and calls `inspect` before each commit.
+fn replay(algorithm: &AnyAlgorithm, steps: &Steps, mut inspect: impl FnMut(&State, Micros, Cost, Verdict)) {
     let (mut state, mut now) = (State::Fresh, START);
     for (elapse, size) in steps {
-        now = elapse.after(now, rule);
-        let cost = size.of(rule);
-        let verdict = rule.peek(&state, now, cost);
-        look(&state, now, cost, verdict);
+        now = elapse.after(now, algorithm);
+        let cost = size.of(algorithm);
+        let verdict = algorithm.peek(&state, now, cost);
+        inspect(&state, now, cost, verdict);
         if verdict.outcome().admits() && cost > 0 {
-            rule.commit(&mut state, now, cost);
+            algorithm.commit(&mut state, now, cost);
         }
     }
 }
 
-/// What is admitted of this traffic, when and at which cost.
-fn admitted(rule: &Rule, steps: &Steps) -> Vec<(Micros, u64)> {
+/// The admitted requests of this traffic, with time and cost.
+fn admitted(algorithm: &AnyAlgorithm, steps: &Steps) -> Vec<(Micros, u64)> {
     let mut admitted = Vec::new();
-    replay(rule, steps, |_, now, cost, verdict| {
+    replay(algorithm, steps, |_, now, cost, verdict| {
         if verdict.outcome().admits() {
             admitted.push((now, cost.into()));
         }
@@ -55,21 +55,23 @@ fn admitted(rule: &Rule, steps: &Steps) -> Vec<(Micros, u64)> {
     admitted
 }
 
-/// No span of these admissions, wherever it begins, holds more than the algorithm's bound.
-fn stay_within_the_bound(rule: &Rule, admitted: &[(Micros, u64)]) {
+/// Asserts that no time span contains more admissions than the algorithm's bound.
+fn assert_within_bound(algorithm: &AnyAlgorithm, admitted: &[(Micros, u64)]) {
     let (limit, window) = (
-        u128::from(rule.quota().limit()),
-        u128::from(micros(rule.quota().window())),
+        u128::from(algorithm.quota().limit()),
+        u128::from(micros(algorithm.quota().window())),
     );
     for (first, &(from, _)) in admitted.iter().enumerate() {
         let mut sum = 0;
         for &(at, cost) in &admitted[first..] {
             let span = u128::from(at - from);
             sum += u128::from(cost);
-            let bound = match rule {
-                Rule::TokenBucket(_) | Rule::LeakyBucket(_) => u128::from(rule.capacity()) + span * limit / window,
+            let bound = match algorithm {
+                AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) => {
+                    u128::from(algorithm.capacity()) + span * limit / window
+                }
                 _ if span >= window => break,
-                Rule::SlidingLog(_) => limit,
+                AnyAlgorithm::SlidingLog(_) => limit,
                 _ => 2 * limit,
             };
             assert!(sum <= bound, "{sum} admitted in {span} us, {bound} allowed");
@@ -80,30 +82,30 @@ fn stay_within_the_bound(rule: &Rule, admitted: &[(Micros, u64)]) {
 proptest! {
     #![proptest_config(config(cases(), FAILURES))]
 
-    /// Law 1, and law 7: a refused group changes no tier, and every tier still says truthfully what it has left.
+    /// Laws 1 and 7: a denied group changes no tier, and every tier reports its remaining units correctly.
     #[test]
-    fn a_refusal_changes_nothing_and_an_admission_charges_every_tier(
-        rules in vec(any_rule(), 1..5),
+    fn a_denial_changes_nothing_and_an_admission_charges_every_tier(
+        algorithms in vec(any_algorithm(), 1..5),
         steps in vec((any_elapse(), vec(any_size(), 5)), 1..20),
     ) {
-        let tiers = Tiers::new(&rules);
+        let tiers = Tiers::new(&algorithms);
         for (elapse, sizes) in &steps {
-            let now = elapse.after(tiers.clock.now(), &rules[0]);
+            let now = elapse.after(tiers.clock.now(), &algorithms[0]);
             tiers.clock.set(now);
-            let costs: Vec<Cost> = rules.iter().zip(sizes).map(|(rule, size)| size.of(rule)).collect();
+            let costs: Vec<Cost> = algorithms.iter().zip(sizes).map(|(algorithm, size)| size.of(algorithm)).collect();
             let before = tiers.states();
             let alone = |tier: usize, cost| {
                 let fresh = State::Fresh;
-                rules[tier].peek(before[tier].as_ref().unwrap_or(&fresh), now, cost)
+                algorithms[tier].peek(before[tier].as_ref().unwrap_or(&fresh), now, cost)
             };
             let decision = tiers.acquire(&costs);
             let verdicts: Vec<Verdict> = decision.tiers().iter().map(|tier| tier.verdict()).collect();
-            let all = (0..rules.len()).all(|tier| alone(tier, costs[tier]).outcome().admits());
+            let all = (0..algorithms.len()).all(|tier| alone(tier, costs[tier]).outcome().admits());
             prop_assert_eq!(decision.admits(), all);
-            for tier in 0..rules.len() {
-                let asked = alone(tier, costs[tier]);
-                let told = if all || !asked.outcome().admits() { asked } else { alone(tier, 0) };
-                prop_assert_eq!(verdicts[tier], told);
+            for tier in 0..algorithms.len() {
+                let single = alone(tier, costs[tier]);
+                let expected = if all || !single.outcome().admits() { single } else { alone(tier, 0) };
+                prop_assert_eq!(verdicts[tier], expected);
             }
             if !all {
                 prop_assert_eq!(tiers.states(), before);
@@ -112,7 +114,7 @@ proptest! {
                 for (tier, before) in before.into_iter().enumerate() {
                     let mut expected = before;
                     if costs[tier] > 0 {
-                        rules[tier].commit(expected.get_or_insert_default(), now, costs[tier]);
+                        algorithms[tier].commit(expected.get_or_insert_default(), now, costs[tier]);
                     }
                     prop_assert_eq!(&tiers.states()[tier], &expected);
                 }
@@ -120,86 +122,86 @@ proptest! {
         }
     }
 
-    /// Law 2: state that has lapsed answers, and is charged, like no state at all.
+    /// Law 2: expired state is decided and charged like no state.
     #[test]
-    fn lapsed_state_is_as_good_as_none(rule in any_rule(), steps in any_steps(), later in any_elapse(), size in any_size()) {
-        replay(&rule, &steps, |state, _, _, _| {
-            let now = rule.expires_at(state) + later.of(&rule);
-            let cost = size.of(&rule);
-            assert_eq!(rule.peek(state, now, cost), rule.peek(&State::Fresh, now, cost));
-            if cost > 0 && cost <= rule.capacity() && *state != State::Fresh {
-                let (mut lapsed, mut fresh) = (state.clone(), State::Fresh);
-                rule.commit(&mut lapsed, now, cost);
-                rule.commit(&mut fresh, now, cost);
-                assert_eq!(lapsed, fresh);
+    fn expired_state_is_equivalent_to_none(algorithm in any_algorithm(), steps in any_steps(), later in any_elapse(), size in any_size()) {
+        replay(&algorithm, &steps, |state, _, _, _| {
+            let now = algorithm.expires_at(state) + later.of(&algorithm);
+            let cost = size.of(&algorithm);
+            assert_eq!(algorithm.peek(state, now, cost), algorithm.peek(&State::Fresh, now, cost));
+            if cost > 0 && cost <= algorithm.capacity() && *state != State::Fresh {
+                let (mut expired, mut fresh) = (state.clone(), State::Fresh);
+                algorithm.commit(&mut expired, now, cost);
+                algorithm.commit(&mut fresh, now, cost);
+                assert_eq!(expired, fresh);
             }
         });
     }
 
-    /// Law 3: refused one microsecond before the promised time, admitted at it.
+    /// Law 3: a request is denied one microsecond before `retry_after` has elapsed, and admitted after it.
     #[test]
-    fn retry_after_is_tight(rule in any_rule(), steps in any_steps()) {
-        replay(&rule, &steps, |state, now, cost, verdict| match verdict.outcome() {
+    fn retry_after_is_tight(algorithm in any_algorithm(), steps in any_steps()) {
+        replay(&algorithm, &steps, |state, now, cost, verdict| match verdict.outcome() {
             Outcome::Limited { retry_after } => {
                 assert!(retry_after > 0);
-                assert!(rule.peek(state, now + retry_after, cost).outcome().admits());
-                assert_eq!(rule.peek(state, now + retry_after - 1, cost).outcome().name(), "limited");
+                assert!(algorithm.peek(state, now + retry_after, cost).outcome().admits());
+                assert_eq!(algorithm.peek(state, now + retry_after - 1, cost).outcome().name(), "limited");
             }
-            Outcome::Impossible => assert!(cost > rule.capacity()),
-            _ => assert!(cost <= rule.capacity()),
+            Outcome::Impossible => assert!(cost > algorithm.capacity()),
+            _ => assert!(cost <= algorithm.capacity()),
         });
     }
 
-    /// Law 3: everything is available again after `reset_after`.
+    /// Law 3: the full capacity is available after `reset_after`.
     #[test]
-    fn reset_after_brings_everything_back(rule in any_rule(), steps in any_steps()) {
-        replay(&rule, &steps, |state, now, _, _| {
-            let then = now + micros(rule.peek(state, now, 0).reset_after());
-            let all = rule.peek(state, then, rule.capacity());
+    fn the_full_capacity_is_available_after_reset_after(algorithm in any_algorithm(), steps in any_steps()) {
+        replay(&algorithm, &steps, |state, now, _, _| {
+            let then = now + micros(algorithm.peek(state, now, 0).reset_after());
+            let all = algorithm.peek(state, then, algorithm.capacity());
             assert_eq!(all.outcome(), Outcome::Admitted { delay: 0 });
-            assert_eq!(rule.peek(state, then, 0).remaining(), u64::from(rule.capacity()));
-            assert_eq!(micros(rule.peek(state, then, 0).reset_after()), 0);
+            assert_eq!(algorithm.peek(state, then, 0).remaining(), u64::from(algorithm.capacity()));
+            assert_eq!(micros(algorithm.peek(state, then, 0).reset_after()), 0);
         });
     }
 
-    /// Law 4: at an earlier time than the state has seen, it answers and is charged as at the latest it has seen.
+    /// Law 4: a time before the latest one in the state is clamped to it.
     #[test]
-    fn a_clock_that_goes_back_grants_nothing(rule in any_rule(), steps in any_steps(), back in any_elapse(), size in any_size()) {
-        replay(&rule, &steps, |state, _, _, _| {
-            let (latest, cost) = (clamp(&rule, state), size.of(&rule));
-            let earlier = latest.saturating_sub(back.of(&rule));
+    fn a_clock_that_goes_back_grants_nothing(algorithm in any_algorithm(), steps in any_steps(), back in any_elapse(), size in any_size()) {
+        replay(&algorithm, &steps, |state, _, _, _| {
+            let (latest, cost) = (clamp(&algorithm, state), size.of(&algorithm));
+            let earlier = latest.saturating_sub(back.of(&algorithm));
             if *state != State::Fresh {
-                let verdict = rule.peek(state, earlier, cost);
-                assert_eq!(verdict, rule.peek(state, latest, cost));
+                let verdict = algorithm.peek(state, earlier, cost);
+                assert_eq!(verdict, algorithm.peek(state, latest, cost));
                 if cost > 0 && verdict.outcome().admits() {
                     let (mut one, mut other) = (state.clone(), state.clone());
-                    assert_eq!(rule.commit(&mut one, earlier, cost), rule.commit(&mut other, latest, cost));
+                    assert_eq!(algorithm.commit(&mut one, earlier, cost), algorithm.commit(&mut other, latest, cost));
                     assert_eq!(one, other);
                 }
             }
         });
     }
 
-    /// Law 5: no window, wherever it begins, sees more admissions than the algorithm's bound.
+    /// Law 5: no time span contains more admissions than the algorithm's bound.
     #[test]
-    fn admissions_stay_within_the_bound(rule in any_rule(), steps in any_steps()) {
-        stay_within_the_bound(&rule, &admitted(&rule, &steps));
+    fn admissions_assert_within_bound(algorithm in any_algorithm(), steps in any_steps()) {
+        assert_within_bound(&algorithm, &admitted(&algorithm, &steps));
     }
 
-    /// Law 5, closer: in a stretch that is a sub-window shorter than its window, a counter admits no more than its limit.
+    /// Law 5: in a span one sub-window shorter than its window, a sliding counter admits at most its limit.
     #[test]
     fn a_counter_holds_its_limit_in_all_sub_windows_but_one(limit in 1..20_u32, buckets in 2..=8_u32, width in 1..1_000_000_u64, steps in any_steps()) {
         let quota = Quota::new(limit, Duration::from_micros(width * u64::from(buckets)));
-        let admitted = admitted(&SlidingCounter::new(quota).buckets(buckets).rule(), &steps);
+        let admitted = admitted(&SlidingCounter::new(quota).buckets(buckets).to_any(), &steps);
         for (first, &(from, _)) in admitted.iter().enumerate() {
             let inside = admitted[first..].iter().take_while(|&&(at, _)| at - from < width * u64::from(buckets - 1));
             prop_assert!(inside.map(|&(_, cost)| cost).sum::<u64>() <= limit.into());
         }
     }
 
-    /// A queue's requests leave at exactly its rate: each when all before it have drained, since the queue was last empty.
+    /// A queueing leaky bucket releases each request when all before it have drained since the queue was last empty.
     #[test]
-    fn a_queue_lets_requests_leave_at_exactly_its_rate(queue in any_queue(), steps in any_steps()) {
+    fn a_queue_releases_requests_at_exactly_its_rate(queue in any_queue(), steps in any_steps()) {
         let (limit, window) = (u128::from(queue.quota().limit()), u128::from(micros(queue.quota().window())));
         let (mut begun, mut before) = (START, 0);
         replay(&queue, &steps, |_, now, cost, verdict| {

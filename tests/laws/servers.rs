@@ -1,23 +1,23 @@
-//! The same laws, of the program on real servers: by what it says, and by what it leaves.
+//! The same laws for the Lua script on real servers, checked on its replies and on the stored keys.
 
 use std::cell::RefCell;
 
 use proptest::collection::vec;
 use tollgate::{
-    Algorithm, Charge, Charges, Cost, Decision, END_OF_TIME, Key, Limit, Micros, Operation, Outcome, State, Verdict,
+    Algorithm, Charge, Charges, Cost, Decision, Key, Limit, MAX_TIMESTAMP, Micros, Operation, Outcome, State, Verdict,
 };
 
 use support::{
     cluster::Cluster,
     property::holds,
-    redis::{RedisServer, ask, everything},
+    redis::{RedisServer, dump_all, query},
     stores::AnyStore,
-    traces::{any_elapse, any_rule, any_size, clamp},
+    strategies::{any_algorithm, any_elapse, any_size, clamp},
 };
 
-use crate::laws::{FAILURES, START, Steps, any_steps, micros, stay_within_the_bound};
+use crate::laws::{FAILURES, START, Steps, any_steps, assert_within_bound, micros};
 
-/// Asks a store at times of the test's choosing, under a name that nobody has used before.
+/// A caller with a new key, at times that the test chooses.
 struct Caller<'a> {
     store: &'a AnyStore,
     key: Key,
@@ -33,153 +33,152 @@ impl Caller<'_> {
         self.store.apply(now, Operation::Acquire(charges)).await
     }
 
-    async fn ask(&self, now: Micros, limit: &Limit, cost: Cost) -> Verdict {
+    async fn acquire(&self, now: Micros, limit: &Limit, cost: Cost) -> Verdict {
         self.group(now, [(limit, cost)]).await.tiers()[0].verdict()
     }
 
-    /// Without spending.
-    async fn look(&self, now: Micros, limit: &Limit) -> Verdict {
-        self.ask(now, limit, 0).await
+    async fn peek(&self, now: Micros, limit: &Limit) -> Verdict {
+        self.acquire(now, limit, 0).await
     }
 }
 
-fn one_limit_keeps_the_laws(store: &AnyStore, cases: u32) {
-    let input = (any_rule(), any_steps(), any_elapse(), any_elapse(), any_size());
+fn check_one_limit(store: &AnyStore, cases: u32) {
+    let input = (any_algorithm(), any_steps(), any_elapse(), any_elapse(), any_size());
     holds(
         cases,
         FAILURES,
         &input,
-        async |number, (rule, steps, back, later, size)| {
-            let limit = Limit::new("law", rule);
-            let [caller, stranger] = ["caller", "stranger"].map(|who| Caller {
+        async |number, (algorithm, steps, back, later, size)| {
+            let limit = Limit::new("law", algorithm);
+            let [caller, new_caller] = ["caller", "new_caller"].map(|name| Caller {
                 store,
-                key: Key::named(who, number),
+                key: Key::named(name, number),
             });
-            let (state, now) = laws_of_traffic(&caller, &limit, &steps).await;
-            a_clock_that_goes_back_grants_nothing(&caller, &limit, &state, back.of(&rule)).await;
-            let Some(now) = what_is_promised_is_kept(&caller, &limit, now).await else {
+            let (state, now) = check_traffic(&caller, &limit, &steps).await;
+            check_clock_set_back(&caller, &limit, &state, back.of(&algorithm)).await;
+            let Some(now) = check_promised_times(&caller, &limit, now).await else {
                 return;
             };
-            // Law 2: lapsed state answers, and is charged, like no state at all.
-            let (now, cost) = (later.after(now, &rule), size.of(&rule));
+            // Law 2: expired state is decided and charged like no state.
+            let (now, cost) = (later.after(now, &algorithm), size.of(&algorithm));
             for cost in [cost, 0] {
-                let [known, new] = [&caller, &stranger].map(|who| who.ask(now, &limit, cost));
+                let [known, new] = [&caller, &new_caller].map(|caller| caller.acquire(now, &limit, cost));
                 assert_eq!(known.await, new.await);
             }
         },
     );
 }
 
-/// Laws 1, 3 and 5 while requests come in. Tells what they leave, and when the last one came.
-async fn laws_of_traffic(caller: &Caller<'_>, limit: &Limit, steps: &Steps) -> (State, Micros) {
-    let rule = limit.rule();
+/// Laws 1, 3 and 5 during traffic. Returns the resulting state and the time of the last request.
+async fn check_traffic(caller: &Caller<'_>, limit: &Limit, steps: &Steps) -> (State, Micros) {
+    let algorithm = limit.algorithm();
     let (mut state, mut now, mut admitted) = (State::Fresh, START, Vec::new());
     for (elapse, size) in steps {
-        now = elapse.after(now, rule);
-        let cost = size.of(rule);
-        let before = caller.look(now, limit).await;
-        match caller.ask(now, limit, cost).await.outcome() {
+        now = elapse.after(now, algorithm);
+        let cost = size.of(algorithm);
+        let before = caller.peek(now, limit).await;
+        match caller.acquire(now, limit, cost).await.outcome() {
             Outcome::Admitted { .. } => {
                 admitted.push((now, cost.into()));
                 if cost > 0 {
-                    rule.commit(&mut state, now, cost);
+                    algorithm.commit(&mut state, now, cost);
                 }
                 continue;
             }
             Outcome::Limited { retry_after } => {
-                let almost = (now + retry_after - 1).min(END_OF_TIME);
-                let outcome = caller.ask(almost, limit, cost).await.outcome();
+                let almost = (now + retry_after - 1).min(MAX_TIMESTAMP);
+                let outcome = caller.acquire(almost, limit, cost).await.outcome();
                 assert_eq!(outcome.name(), "limited");
             }
-            _ => assert!(cost > rule.capacity()),
+            _ => assert!(cost > algorithm.capacity()),
         }
-        assert_eq!(caller.look(now, limit).await, before, "a refusal changed something");
+        assert_eq!(caller.peek(now, limit).await, before, "a denial changed something");
     }
-    stay_within_the_bound(rule, &admitted);
+    assert_within_bound(algorithm, &admitted);
     (state, now)
 }
 
-/// Law 4: at an earlier time than the state has seen, it answers as at the latest it has seen.
-async fn a_clock_that_goes_back_grants_nothing(caller: &Caller<'_>, limit: &Limit, state: &State, back: Micros) {
+/// Law 4: a time before the latest one in the state is clamped to it.
+async fn check_clock_set_back(caller: &Caller<'_>, limit: &Limit, state: &State, back: Micros) {
     if *state != State::Fresh {
-        let latest = clamp(limit.rule(), state);
+        let latest = clamp(limit.algorithm(), state);
         let earlier = latest.saturating_sub(back);
-        assert_eq!(caller.look(earlier, limit).await, caller.look(latest, limit).await);
+        assert_eq!(caller.peek(earlier, limit).await, caller.peek(latest, limit).await);
     }
 }
 
-/// Law 3: all that there ever is passes at the promised time, and again once everything is promised to be back. Tells
-/// when it will be back after that, unless time ends before.
-async fn what_is_promised_is_kept(caller: &Caller<'_>, limit: &Limit, mut now: Micros) -> Option<Micros> {
-    let within = |time: Micros| (time <= END_OF_TIME).then_some(time);
-    let all = limit.rule().capacity();
-    if let Outcome::Limited { retry_after } = caller.ask(now, limit, all).await.outcome() {
+/// Law 3: the full capacity is admitted after `retry_after`, and again after `reset_after`. Returns when the limit has reset
+/// after that, unless it exceeds the largest timestamp.
+async fn check_promised_times(caller: &Caller<'_>, limit: &Limit, mut now: Micros) -> Option<Micros> {
+    let within = |time: Micros| (time <= MAX_TIMESTAMP).then_some(time);
+    let all = limit.algorithm().capacity();
+    if let Outcome::Limited { retry_after } = caller.acquire(now, limit, all).await.outcome() {
         now = within(now + retry_after)?;
-        assert!(caller.ask(now, limit, all).await.outcome().admits());
+        assert!(caller.acquire(now, limit, all).await.outcome().admits());
     }
-    now = within(now + micros(caller.look(now, limit).await.reset_after()))?;
-    let verdict = caller.ask(now, limit, all).await;
+    now = within(now + micros(caller.peek(now, limit).await.reset_after()))?;
+    let verdict = caller.acquire(now, limit, all).await;
     assert_eq!(verdict.outcome(), Outcome::Admitted { delay: 0 });
     within(now + micros(verdict.reset_after()))
 }
 
-/// Laws 1 and 7: a refused group leaves every key and its time-to-live as they were, creates none, and every tier says
-/// truthfully what it has left.
-fn a_refused_group_leaves_no_trace(server: &RedisServer, cases: u32) {
+/// Laws 1 and 7: a denied group changes no key or expiry time and creates none, and every tier reports its remaining units
+/// correctly.
+fn check_denied_groups(server: &RedisServer, cases: u32) {
     let (store, redis) = (AnyStore::redis(server, "rate_limit"), RefCell::new(server.client()));
     let requests = vec((any_elapse(), vec(any_size(), 4)), 1..20);
-    let input = (vec(any_rule(), 1..5), requests);
-    holds(cases, FAILURES, &input, async |number, (rules, requests)| {
-        let tiers = rules.iter().zip(0..);
+    let input = (vec(any_algorithm(), 1..5), requests);
+    holds(cases, FAILURES, &input, async |number, (algorithms, requests)| {
+        let tiers = algorithms.iter().zip(0..);
         let limits: Vec<_> = tiers
-            .map(|(rule, tier)| Limit::new(&format!("tier{tier}"), *rule))
+            .map(|(algorithm, tier)| Limit::new(&format!("tier{tier}"), *algorithm))
             .collect();
         let key = Key::named("caller", number);
         let caller = Caller { store: &store, key };
         let mut now = START;
         for (elapse, sizes) in requests {
-            now = elapse.after(now, &rules[0]);
-            let before = everything(&mut redis.borrow_mut());
-            let mut left = Vec::new();
+            now = elapse.after(now, &algorithms[0]);
+            let before = dump_all(&mut redis.borrow_mut());
+            let mut peeked = Vec::new();
             for limit in &limits {
-                left.push(caller.look(now, limit).await);
+                peeked.push(caller.peek(now, limit).await);
             }
-            let costs = rules.iter().zip(sizes).map(|(rule, size)| size.of(rule));
+            let costs = algorithms.iter().zip(sizes).map(|(algorithm, size)| size.of(algorithm));
             let decision = caller.group(now, limits.iter().zip(costs)).await;
             let verdicts = decision.tiers().iter().map(|tier| tier.verdict());
             let all = verdicts.clone().all(|verdict| verdict.outcome().admits());
             assert_eq!(decision.admits(), all);
             if !all {
-                assert_eq!(everything(&mut redis.borrow_mut()), before);
-                for (told, left) in verdicts.zip(left) {
+                assert_eq!(dump_all(&mut redis.borrow_mut()), before);
+                for (verdict, peeked) in verdicts.zip(peeked) {
                     assert_eq!(
-                        (told.remaining(), told.reset_after()),
-                        (left.remaining(), left.reset_after())
+                        (verdict.remaining(), verdict.reset_after()),
+                        (peeked.remaining(), peeked.reset_after())
                     );
-                    assert!(told.delay().is_zero());
+                    assert!(verdict.delay().is_zero());
                 }
             }
         }
-        ask::<()>(&mut redis.borrow_mut(), "FLUSHALL");
+        query::<()>(&mut redis.borrow_mut(), "FLUSHALL");
     });
 }
 
 #[test]
 fn redis_keeps_the_laws() {
     let server = RedisServer::start();
-    one_limit_keeps_the_laws(&AnyStore::redis(&server, "rate_limit"), 1000);
-    a_refused_group_leaves_no_trace(&server, 1000);
+    check_one_limit(&AnyStore::redis(&server, "rate_limit"), 1000);
+    check_denied_groups(&server, 1000);
 }
 
 #[test]
 fn valkey_keeps_the_laws() {
     let server = RedisServer::valkey();
-    one_limit_keeps_the_laws(&AnyStore::redis(&server, "rate_limit"), 1000);
-    a_refused_group_leaves_no_trace(&server, 1000);
+    check_one_limit(&AnyStore::redis(&server, "rate_limit"), 1000);
+    check_denied_groups(&server, 1000);
 }
 
 #[test]
 fn a_cluster_keeps_the_laws() {
     let cluster = Cluster::start();
-    one_limit_keeps_the_laws(&AnyStore::cluster(&cluster, "rate_limit"), 500);
+    check_one_limit(&AnyStore::cluster(&cluster, "rate_limit"), 500);
 }

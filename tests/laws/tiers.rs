@@ -1,10 +1,12 @@
-//! Several limits that are charged as one group.
+//! Several limits charged as one group.
 
-use tollgate::{Charge, Charges, Cost, Decision, Key, Limit, ManualClock, MemoryStore, Operation, Rule, State, Store};
+use tollgate::{
+    AnyAlgorithm, Charge, Charges, Cost, Decision, Key, Limit, ManualClock, MemoryStore, Operation, State, Store,
+};
 
 use crate::laws::START;
 
-/// A group of tiers on a store of its own.
+/// A group of tiers on a separate memory store.
 pub(crate) struct Tiers {
     pub(crate) store: MemoryStore,
     pub(crate) clock: ManualClock,
@@ -12,13 +14,13 @@ pub(crate) struct Tiers {
 }
 
 impl Tiers {
-    pub(crate) fn new(rules: &[Rule]) -> Self {
+    pub(crate) fn new(algorithms: &[AnyAlgorithm]) -> Self {
         let clock = ManualClock::at(START);
-        let limit = |(index, rule): (usize, &Rule)| Limit::new(&format!("tier{index}"), *rule);
+        let limit = |(index, algorithm): (usize, &AnyAlgorithm)| Limit::new(&format!("tier{index}"), *algorithm);
         Self {
             store: MemoryStore::builder().clock(clock.clone()).build(),
             clock,
-            limits: rules.iter().enumerate().map(limit).collect(),
+            limits: algorithms.iter().enumerate().map(limit).collect(),
         }
     }
 

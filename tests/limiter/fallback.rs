@@ -1,14 +1,14 @@
-//! A limiter whose Redis is gone, with and without memory to fall back on.
+//! A limiter whose Redis is killed, with and without a fallback store.
 
 use tollgate::{Fallback, Limiter, ManualClock, MemoryStore, RedisStore};
 
 use support::{
     each_store::NOW,
-    patience::{patiently, yielding},
     redis::RedisServer,
+    wait::{with_timeout, yield_until},
 };
 
-use crate::limiter::{SECOND, alice, bob, decided, one, remaining, told};
+use crate::limiter::{SECOND, alice, bob, expect_decision, one_per_10s, remaining, summary};
 
 struct Failing {
     redis: RedisServer,
@@ -28,13 +28,13 @@ fn failing() -> Failing {
 }
 
 #[tokio::test]
-async fn without_one_what_redis_cannot_do_is_an_error() {
+async fn without_a_fallback_every_operation_is_an_error() {
     let Failing { mut redis, store, .. } = failing();
-    let limiter = Limiter::new("api", one(), store);
-    let mut charged = decided(limiter.check(&alice()).await);
+    let limiter = Limiter::new("api", one_per_10s(), store);
+    let mut charged = expect_decision(limiter.check(&alice()).await);
     let [refund, settle] = [
         charged.take_receipt(),
-        decided(limiter.check(&bob()).await).take_receipt(),
+        expect_decision(limiter.check(&bob()).await).take_receipt(),
     ];
     redis.kill();
     assert!(limiter.check(&alice()).await.is_err());
@@ -46,56 +46,56 @@ async fn without_one_what_redis_cannot_do_is_an_error() {
 }
 
 #[tokio::test]
-async fn with_one_memory_decides_and_knows_its_own_receipts() {
+async fn the_fallback_decides_and_accepts_its_own_receipts() {
     let Failing {
         mut redis,
         store,
         memory,
         ..
     } = failing();
-    let limiter = Limiter::new("api", one(), Fallback::new(store, memory.clone()));
-    let by_redis = decided(limiter.check(&alice()).await);
+    let limiter = Limiter::new("api", one_per_10s(), Fallback::new(store, memory.clone()));
+    let by_redis = expect_decision(limiter.check(&alice()).await);
     assert!(!by_redis.is_by_fallback());
     redis.kill();
-    // Memory starts from nothing.
-    let mut by_memory = decided(limiter.check(&alice()).await);
+    // The fallback store starts empty.
+    let mut by_memory = expect_decision(limiter.check(&alice()).await);
     assert_eq!((by_memory.is_by_fallback(), remaining(&by_memory)), (true, vec![0]));
-    assert_eq!(told(limiter.check(&alice()).await), (false, vec![0]));
+    assert_eq!(summary(limiter.check(&alice()).await), (false, vec![0]));
     let receipt = by_memory.take_receipt().unwrap();
-    assert_eq!(told(limiter.refund(receipt).await), (true, vec![1]));
-    let receipt = decided(limiter.check(&alice()).await).take_receipt().unwrap();
-    assert_eq!(told(limiter.settle(receipt.settled(0)).await), (true, vec![1]));
+    assert_eq!(summary(limiter.refund(receipt).await), (true, vec![1]));
+    let receipt = expect_decision(limiter.check(&alice()).await).take_receipt().unwrap();
+    assert_eq!(summary(limiter.settle(receipt.settled(0)).await), (true, vec![1]));
     assert!(memory.is_empty());
 }
 
 #[tokio::test]
-async fn who_waits_when_redis_dies_waits_for_memory() {
+async fn a_call_that_waits_when_redis_is_killed_waits_for_the_fallback() {
     let Failing {
         mut redis,
         store,
         memory,
         clock,
     } = failing();
-    let limiter = Limiter::new("api", one(), Fallback::new(store, memory));
-    assert_eq!(told(limiter.check(&alice()).await), (true, vec![0]));
+    let limiter = Limiter::new("api", one_per_10s(), Fallback::new(store, memory));
+    assert_eq!(summary(limiter.check(&alice()).await), (true, vec![0]));
     let wait = || {
         let limiter = limiter.clone();
-        tokio::spawn(async move { decided(limiter.wait(&alice(), 60 * SECOND).await) })
+        tokio::spawn(async move { expect_decision(limiter.wait(&alice(), 60 * SECOND).await) })
     };
     let first = wait();
-    yielding(async || clock.waiting() == 1).await;
+    yield_until(async || clock.pending_sleeps() == 1).await;
     let second = wait();
-    yielding(async || clock.waiting() == 2).await;
+    yield_until(async || clock.pending_sleeps() == 2).await;
     redis.kill();
     clock.advance(10 * SECOND);
-    let first = patiently(first).await.unwrap();
+    let first = with_timeout(first).await.unwrap();
     assert!(first.admits() && first.is_by_fallback());
-    yielding(async || clock.waiting() == 1).await;
+    yield_until(async || clock.pending_sleeps() == 1).await;
     clock.advance(10 * SECOND);
-    let second = patiently(second).await.unwrap();
+    let second = with_timeout(second).await.unwrap();
     assert_eq!((second.is_by_fallback(), second.now()), (true, NOW + 20_000_000));
-    // Redis is back, and has forgotten everything.
+    // Redis restarts without its data.
     redis.restart();
-    yielding(async || !decided(limiter.peek(&alice()).await).is_by_fallback()).await;
-    assert_eq!(told(limiter.check(&alice()).await), (true, vec![0]));
+    yield_until(async || !expect_decision(limiter.peek(&alice()).await).is_by_fallback()).await;
+    assert_eq!(summary(limiter.check(&alice()).await), (true, vec![0]));
 }

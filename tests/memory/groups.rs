@@ -1,24 +1,24 @@
-//! Groups of charges in the memory store: shadows, receipts, and what settling may owe.
+//! Groups of charges in the memory store: shadows, receipts, and settled surplus.
 
 use std::time::Duration;
 
 use tollgate::{FixedWindow, Key, Limit, Operation, Quota};
 
 use support::{
+    algorithms::each_algorithm,
     memory::{TEN, acquire, apply, charge, costs, receipt, remaining, store},
-    rules::each_algorithm,
 };
 
 #[test]
-fn a_shadow_neither_refuses_nor_delays() {
+fn a_shadow_neither_denies_nor_delays() {
     let open = charge("open", FixedWindow::new(Quota::per_minute(10)));
     let full = charge("full", FixedWindow::new(Quota::per_minute(10)));
-    for rule in each_algorithm(TEN) {
+    for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
-        let shadow = charge("shadow", rule).shadow();
+        let shadow = charge("shadow", algorithm).shadow();
         acquire(&store, [full.clone().cost(10), shadow.clone().cost(4)]);
-        // What the shadow costs, who else is asked, whether they pass, what the shadow says, what is left of open and
-        // shadow, and how many were charged.
+        // The shadow's cost, the other charges, whether the group is admitted, the shadow's outcome, what remains of `open` and
+        // `shadow`, and how many tiers are charged.
         let cases = [
             (1, vec![&open], true, "admitted", [9, 5], 2),
             (6, vec![&open], true, "limited", [8, 5], 1),
@@ -26,11 +26,11 @@ fn a_shadow_neither_refuses_nor_delays() {
             (1, vec![&open, &full], false, "admitted", [7, 5], 0),
             (6, vec![], true, "limited", [7, 5], 0),
         ];
-        for (cost, others, admits, says, left, charged) in cases {
+        for (cost, others, admits, outcome, left, charged) in cases {
             let others = others.into_iter().cloned();
             let mut decision = acquire(&store, others.chain([shadow.clone().cost(cost)]));
             assert_eq!((decision.admits(), decision.delay()), (admits, Duration::ZERO));
-            assert_eq!(decision.tiers().last().unwrap().verdict().outcome().name(), says);
+            assert_eq!(decision.tiers().last().unwrap().verdict().outcome().name(), outcome);
             assert_eq!([&open, &shadow].map(|charge| remaining(&store, charge)), left);
             let receipt = decision.take_receipt();
             assert_eq!(receipt.map_or(0, |receipt| receipt.costs().count()), charged);
@@ -39,23 +39,35 @@ fn a_shadow_neither_refuses_nor_delays() {
 }
 
 #[test]
-fn a_receipt_is_given_once() {
-    for rule in each_algorithm(TEN) {
+fn a_receipt_is_taken_once() {
+    for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
-        let mut decision = acquire(&store, [charge("ten", rule).cost(4)]);
+        let mut decision = acquire(&store, [charge("ten", algorithm).cost(4)]);
         assert!(decision.clone().take_receipt().is_none());
         let receipt = decision.take_receipt().unwrap();
         assert_eq!(costs(&receipt), [4]);
         assert!(decision.take_receipt().is_none());
-        assert!(acquire(&store, [charge("ten", rule).cost(0)]).take_receipt().is_none());
-        assert!(acquire(&store, [charge("ten", rule).cost(7)]).take_receipt().is_none());
-        assert!(acquire(&store, [charge("ten", rule).cost(11)]).take_receipt().is_none());
+        assert!(
+            acquire(&store, [charge("ten", algorithm).cost(0)])
+                .take_receipt()
+                .is_none()
+        );
+        assert!(
+            acquire(&store, [charge("ten", algorithm).cost(7)])
+                .take_receipt()
+                .is_none()
+        );
+        assert!(
+            acquire(&store, [charge("ten", algorithm).cost(11)])
+                .take_receipt()
+                .is_none()
+        );
         assert!(
             apply(&store, Operation::Settle(receipt.settled(3)))
                 .take_receipt()
                 .is_none()
         );
-        assert_eq!(remaining(&store, &charge("ten", rule)), 7, "{rule:?}");
+        assert_eq!(remaining(&store, &charge("ten", algorithm)), 7, "{algorithm:?}");
     }
 }
 
@@ -64,18 +76,18 @@ fn a_settled_surplus_is_bounded_by_twice_the_limit() {
     let (bucket, window) = ("120000000 6000000 600000000", "600000000 20");
     let log = ["600000000"; 20].join(" ");
     let states = [bucket, bucket, bucket, window, window, &log, "60 20"];
-    for (rule, state) in each_algorithm(TEN).into_iter().zip(states) {
+    for (algorithm, state) in each_algorithm(TEN).into_iter().zip(states) {
         let (store, _) = store(1000);
-        let ten = charge("ten", rule);
+        let ten = charge("ten", algorithm);
         let [first, second, third] = [1, 2, 3].map(|cost| receipt(&store, ten.clone().cost(cost)));
         apply(&store, Operation::Settle(first.settled(1)));
-        assert_eq!(remaining(&store, &ten), 4, "{rule:?}");
+        assert_eq!(remaining(&store, &ten), 4, "{algorithm:?}");
         apply(&store, Operation::Settle(second.settled(5)));
-        assert_eq!(remaining(&store, &ten), 1, "{rule:?}");
+        assert_eq!(remaining(&store, &ten), 1, "{algorithm:?}");
         apply(&store, Operation::Settle(third.settled(u64::MAX)));
-        let kept = store.state(&Limit::new("ten", rule), &Key::GLOBAL).unwrap();
-        assert_eq!(kept.to_string(), state, "{rule:?}");
-        assert_eq!((store.len(), remaining(&store, &ten)), (1, 0), "{rule:?}");
+        let kept = store.state(&Limit::new("ten", algorithm), &Key::GLOBAL).unwrap();
+        assert_eq!(kept.to_string(), state, "{algorithm:?}");
+        assert_eq!((store.len(), remaining(&store, &ten)), (1, 0), "{algorithm:?}");
         assert!(!acquire(&store, [ten]).admits());
     }
 }

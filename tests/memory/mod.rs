@@ -1,4 +1,4 @@
-//! The memory store: what it keeps and forgets, groups of charges, and many threads at once.
+//! The memory store: what it keeps and evicts, groups of charges, and concurrent threads.
 
 mod groups;
 mod store;

@@ -1,4 +1,4 @@
-//! What the memory store keeps, forgets and shares.
+//! What the memory store keeps, evicts and shares.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -8,14 +8,14 @@ use tollgate::{
 };
 
 use support::{
+    algorithms::each_algorithm,
     memory::{SECOND, TEN, acquire, apply, charge, costs, group, receipt, remaining, store},
-    rules::each_algorithm,
 };
 
-/// So few keys are left as they are, lapsed or not.
-const NOT_SWEPT: usize = 4;
+/// The store does not sweep this few keys, expired or not.
+const MIN_SWEPT_KEYS: usize = 4;
 
-/// A limit under which a charge lapses in as many seconds as it costs.
+/// A limit whose charges expire in as many seconds as they cost.
 fn seconds() -> Limit {
     Limit::new("seconds", TokenBucket::new(Quota::per_second(1)).capacity(1_000_000))
 }
@@ -28,7 +28,7 @@ fn holds(store: &MemoryStore, key: impl ToString) -> bool {
     store.state(&seconds(), &Key::new(key.to_string())).is_some()
 }
 
-/// `a30` charges 30 to the key a, and `a-20` gives back 20 of its latest charge.
+/// `a30` charges 30 to the key a, and `a-20` settles its latest charge at 20 less.
 fn play(store: &MemoryStore, steps: &'static str) {
     let mut receipts = HashMap::new();
     for (key, amount) in steps.split_whitespace().map(|step| step.split_at(1)) {
@@ -43,24 +43,24 @@ fn play(store: &MemoryStore, steps: &'static str) {
 }
 
 #[test]
-fn a_full_store_forgets_the_key_nearest_to_fresh() {
-    // Three keys fit; then comes one that lapses before any of them, and yet is not the one to go.
+fn a_full_store_evicts_the_key_nearest_to_expiry() {
+    // Three keys fit. The fourth one expires before all of them, and another is evicted nevertheless.
     let cases = [
         ("b", "in any order", "a30 b10 c20"),
         ("b", "a moved later by a charge", "a10 b20 c30 a15"),
         ("a", "a moved earlier by a refund", "a30 b10 c20 a-25"),
         ("b", "a moved later and back half the way", "a10 b12 c20 a50 a-45"),
         ("a", "a moved later and back all the way", "a10 b12 c20 a50 a-50"),
-        ("b", "a was gone, and is back for longer", "a5 a-5 b10 a15 c20"),
-        ("a", "a was gone, and is back for less", "a15 a-15 b10 a5 c20"),
+        ("b", "a was removed, and is added for longer", "a5 a-5 b10 a15 c20"),
+        ("a", "a was removed, and is added for less", "a15 a-15 b10 a5 c20"),
     ];
     for (nearest, case, steps) in cases {
         let (store, _) = store(3);
         play(&store, steps);
         assert_eq!(store.len(), 3, "{case}");
         play(&store, "n1");
-        let forgotten = ["a", "b", "c", "n"].into_iter().filter(|key| !holds(&store, key));
-        assert_eq!(forgotten.collect::<Vec<_>>(), [nearest], "{case}");
+        let evicted = ["a", "b", "c", "n"].into_iter().filter(|key| !holds(&store, key));
+        assert_eq!(evicted.collect::<Vec<_>>(), [nearest], "{case}");
         play(&store, "m100");
         let held = ["n", "m"].map(|key| holds(&store, key));
         assert_eq!((held, store.len()), ([false, true], 3), "{case}");
@@ -83,35 +83,35 @@ fn a_flood_of_keys_stays_within_the_bound() {
         acquire(&store, [lasting(key, 1 + key % 7)]);
         assert!(key % 1000 > 0 || store.len() <= 20_000, "after {key}");
     }
-    // A bound that is shared out among up to 64 shards loses less than one key to each.
+    // The bound is divided among up to 64 shards, each of which rounds down by less than one key.
     assert!((19_937..=20_000).contains(&store.len()), "{}", store.len());
 }
 
 #[test]
-fn lapsed_keys_are_swept_as_traffic_comes_by() {
+fn traffic_sweeps_expired_keys() {
     let (store, clock) = store(1000);
     for key in 0..500 {
-        // Charged again, a key stands too early in the queue.
+        // After the second charge, the key is too early in the expiry queue.
         (0..2).for_each(|_| drop(acquire(&store, [lasting(key, 1)])));
     }
     clock.advance(2 * SECOND);
     assert_eq!(store.len(), 500);
     (0..1000).for_each(|_| drop(acquire(&store, [lasting("busy", 1)])));
-    assert_eq!(store.len(), NOT_SWEPT);
+    assert_eq!(store.len(), MIN_SWEPT_KEYS);
     assert_eq!(remaining(&store, &lasting("busy", 1)), 999_000);
 }
 
 #[test]
-fn refused_requests_sweep_too() {
+fn denied_requests_sweep_too() {
     let (store, clock) = store(1000);
     (0..500).for_each(|key| drop(acquire(&store, [lasting(key, 1)])));
     clock.advance(SECOND);
-    (0..500).for_each(|_| assert!(!acquire(&store, [lasting("nobody", Cost::MAX)]).admits()));
-    assert_eq!(store.len(), NOT_SWEPT);
+    (0..500).for_each(|_| assert!(!acquire(&store, [lasting("denied", Cost::MAX)]).admits()));
+    assert_eq!(store.len(), MIN_SWEPT_KEYS);
 }
 
 #[test]
-fn a_sweep_leaves_what_still_counts() {
+fn a_sweep_keeps_unexpired_keys() {
     let (store, clock) = store(1000);
     (0..500).for_each(|key| drop(acquire(&store, [lasting(key, 1 + key % 2)])));
     clock.advance(2 * SECOND - Duration::from_micros(1));
@@ -121,60 +121,60 @@ fn a_sweep_leaves_what_still_counts() {
 }
 
 #[test]
-fn what_is_given_back_leaves_nothing_behind() {
-    for rule in each_algorithm(TEN) {
+fn refunded_settled_and_reset_keys_are_removed() {
+    for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1_000_000);
-        let limit = Limit::new("ten", rule);
+        let limit = Limit::new("ten", algorithm);
         for key in 0..5000 {
             let charge = Charge::new(limit.clone(), Key::new(key.to_string())).cost(1 + key % 10);
             let receipt = receipt(&store, charge.clone());
-            assert_eq!(store.len(), 1, "{rule:?}");
+            assert_eq!(store.len(), 1, "{algorithm:?}");
             let decision = match key % 3 {
                 0 => apply(&store, Operation::Refund(receipt)),
                 1 => apply(&store, Operation::Settle(receipt.settled(0))),
                 _ => apply(&store, Operation::Reset(charge.into())),
             };
-            assert_eq!(decision.tiers()[0].verdict().remaining(), 10, "{rule:?}");
-            assert!(store.is_empty(), "{rule:?}");
+            assert_eq!(decision.tiers()[0].verdict().remaining(), 10, "{algorithm:?}");
+            assert!(store.is_empty(), "{algorithm:?}");
         }
     }
 }
 
 #[test]
-fn who_is_not_charged_adds_no_key() {
-    for rule in each_algorithm(TEN) {
+fn a_request_that_is_not_charged_adds_no_key() {
+    for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
-        let [full, fresh] = ["full", "fresh"].map(|name| charge(name, rule));
+        let [full, fresh] = ["full", "fresh"].map(|name| charge(name, algorithm));
         assert!(acquire(&store, [fresh.clone().cost(0)]).admits());
         let outcome = acquire(&store, [fresh.clone().cost(11)]).outcome();
-        assert_eq!((outcome, store.len()), (Outcome::Impossible, 0), "{rule:?}");
-        let forgotten = receipt(&store, fresh.clone());
+        assert_eq!((outcome, store.len()), (Outcome::Impossible, 0), "{algorithm:?}");
+        let reset = receipt(&store, fresh.clone());
         apply(&store, Operation::Reset(fresh.clone().into()));
-        apply(&store, Operation::Refund(forgotten));
-        assert!(store.is_empty(), "{rule:?}");
+        apply(&store, Operation::Refund(reset));
+        assert!(store.is_empty(), "{algorithm:?}");
         acquire(&store, [full.clone().cost(10)]);
         assert!(!acquire(&store, [fresh.clone(), full.clone()]).admits());
         assert!(!acquire(&store, [full.clone(), fresh.clone()]).admits());
         assert!(!acquire(&store, [fresh.clone().shadow(), full]).admits());
-        assert_eq!((store.len(), remaining(&store, &fresh)), (1, 10), "{rule:?}");
+        assert_eq!((store.len(), remaining(&store, &fresh)), (1, 10), "{algorithm:?}");
     }
 }
 
 #[test]
-fn a_reset_forgets_the_keys_it_names_and_no_other() {
-    for rule in each_algorithm(TEN) {
+fn a_reset_clears_only_the_named_keys() {
+    for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
-        let [a, b, c] = ["a", "b", "c"].map(|name| charge(name, rule));
+        let [a, b, c] = ["a", "b", "c"].map(|name| charge(name, algorithm));
         acquire(&store, [a.clone().cost(10), b.clone().cost(3), c.clone().cost(4)]);
         let decision = apply(&store, Operation::Reset(group([c, a.clone().cost(0)])));
         let left = decision.tiers().iter().map(|tier| tier.verdict().remaining());
-        assert_eq!(left.collect::<Vec<_>>(), [10, 10], "{rule:?}");
-        assert_eq!((store.len(), remaining(&store, &b)), (1, 7), "{rule:?}");
+        assert_eq!(left.collect::<Vec<_>>(), [10, 10], "{algorithm:?}");
+        assert_eq!((store.len(), remaining(&store, &b)), (1, 7), "{algorithm:?}");
         assert!(acquire(&store, [a.cost(10)]).admits());
     }
 }
 
-/// What is left under the second rule after two requests under the first, on a clone of the store.
+/// What remains under the second algorithm after two requests under the first, on a clone of the store.
 fn left(first: impl Algorithm, second: impl Algorithm) -> u64 {
     let (store, _) = store(1000);
     acquire(&store, [charge("one", first.clone()).cost(2)]);
@@ -218,7 +218,7 @@ fn limits_of_one_shape_are_one_limit() {
 }
 
 #[test]
-fn many_keys_under_many_limits_do_not_meet() {
+fn many_keys_under_many_limits_do_not_collide() {
     let (store, _) = store(10_000);
     for name in 0..50 {
         let limit = Limit::new(&name.to_string(), FixedWindow::new(Quota::per_minute(1)));
@@ -229,7 +229,7 @@ fn many_keys_under_many_limits_do_not_meet() {
 }
 
 #[test]
-fn keys_of_confusing_texts_do_not_meet() {
+fn keys_with_delimiters_do_not_collide() {
     let aligned = FixedWindow::new(Quota::per_minute(10));
     let [x, y] = ["x", "x.y"].map(|name| Limit::new(name, aligned));
     let anchored = Limit::new("x", aligned.anchored());

@@ -1,8 +1,8 @@
-//! What is measured: exactly what has happened, under the names that docs/observability.md lists, and nothing else.
+//! Metrics: exactly what happened, under the names that docs/observability.md lists, and nothing else.
 
-mod breaker;
+mod circuit_breaker;
 mod decisions;
 mod documented;
-mod recorded;
+mod recorder;
 mod redis;
 mod waits;

@@ -1,14 +1,14 @@
-//! How Redis does: calls, the requests in them, and those that need none.
+//! Metrics of the Redis store: calls, the requests in a call, and the requests that need none.
 
 use tokio::{task::yield_now, time};
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisDecision, RedisStore, Store, StoreError, TokenBucket};
 
 use support::{
-    patience::{stand_still, yielding},
-    redis::{RedisServer, ask, begin, calls},
+    redis::{RedisServer, calls, poll_once, query},
+    wait::{stop_clock, yield_until},
 };
 
-use crate::recorded::{Figures, Recorded};
+use crate::recorder::{Samples, TestRecorder};
 
 fn charge(limit: &str, key: &'static str) -> Operation {
     let bucket = TokenBucket::new(Quota::per_day(2));
@@ -17,39 +17,39 @@ fn charge(limit: &str, key: &'static str) -> Operation {
 
 async fn send(store: &RedisStore, key: &'static str) -> RedisDecision {
     let mut decision = store.apply(charge("user", key));
-    begin(&mut decision).await;
+    poll_once(&mut decision).await;
     yield_now().await;
     decision
 }
 
-/// With one lane there are two calls in flight at most: who comes then, waits, and goes with the others.
+/// With one connection, at most two calls are in flight. Further requests wait, and share the next call.
 #[tokio::test]
-async fn a_batch_is_as_large_as_those_who_wait_are_many() {
-    let recorded = Recorded::start();
+async fn waiting_requests_share_one_batch() {
+    let recorded = TestRecorder::start();
     let server = RedisServer::start();
     let redis = &mut server.client();
     let store = server.store().pool_size(1).build().unwrap();
     assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
-    ask::<()>(redis, "CLIENT PAUSE 600000 WRITE");
-    let mut asked = Vec::new();
+    query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    let mut pending = Vec::new();
     for key in ["leads", "follows", "a", "b", "c", "d", "e"] {
-        asked.push(send(&store, key).await);
+        pending.push(send(&store, key).await);
     }
-    ask::<()>(redis, "CLIENT UNPAUSE");
-    for decision in asked {
+    query::<()>(redis, "CLIENT UNPAUSE");
+    for decision in pending {
         assert!(decision.await.unwrap().admits());
     }
-    // The first of all, the two in flight, and those who waited.
+    // The first call, the two in flight, and the batch of waiting requests.
     assert_eq!(recorded.values("tollgate_batch_size")[""], [1.0, 1.0, 1.0, 5.0]);
 }
 
 #[tokio::test]
-async fn each_request_that_waits_for_redis_is_timed_once() {
-    let recorded = Recorded::start();
+async fn each_request_to_redis_is_timed_once() {
+    let recorded = TestRecorder::start();
     let mut server = RedisServer::start();
     let store = server.store().build().unwrap();
-    // Redis refuses the third. Who comes within a second does not wait for it, and no time goes by here.
-    let still = stand_still();
+    // Redis denies the third request. The denial cache answers for a second, and the clock is paused here.
+    let still = stop_clock();
     for _ in 0..2 {
         assert!(store.apply(charge("user", "alice")).await.unwrap().admits());
     }
@@ -61,16 +61,16 @@ async fn each_request_that_waits_for_redis_is_timed_once() {
     time::resume();
     server.kill();
     let mut failed = 0;
-    yielding(async || {
+    yield_until(async || {
         assert!(store.apply(charge("user", "bob")).await.is_err());
         failed += 1;
         !store.health().is_up()
     })
     .await;
-    // Nobody waits for a Redis that is not asked: that would look as if it were quick.
+    // A request that fails fast is not timed: it would make Redis look fast.
     for _ in 0..4 {
-        let turned_away = store.apply(charge("user", "bob")).await;
-        assert!(matches!(turned_away, Err(StoreError::Down { .. })));
+        let failed_fast = store.apply(charge("user", "bob")).await;
+        assert!(matches!(failed_fast, Err(StoreError::CircuitOpen { .. })));
     }
     let times = recorded.values("tollgate_store_seconds");
     let counted = ["answered", "failed"].map(|outcome| times[&format!("outcome={outcome}")].len());
@@ -80,28 +80,31 @@ async fn each_request_that_waits_for_redis_is_timed_once() {
 }
 
 #[tokio::test]
-async fn whoever_leaves_has_waited_too() {
-    let recorded = Recorded::start();
+async fn a_cancelled_request_is_timed_too() {
+    let recorded = TestRecorder::start();
     let server = RedisServer::start();
     let store = server.store().build().unwrap();
     assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
-    ask::<()>(&mut server.client(), "CLIENT PAUSE 600000 WRITE");
-    drop(send(&store, "leaves").await);
+    query::<()>(&mut server.client(), "CLIENT PAUSE 600000 WRITE");
+    drop(send(&store, "cancelled").await);
     let times = recorded.values("tollgate_store_seconds");
-    assert_eq!((times["outcome=answered"].len(), times["outcome=left"].len()), (1, 1));
+    assert_eq!(
+        (times["outcome=answered"].len(), times["outcome=cancelled"].len()),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
-async fn a_refusal_that_is_repeated_is_counted_under_the_limit_that_is_spent() {
-    let recorded = Recorded::start();
+async fn a_cached_denial_is_counted_under_the_exhausted_limit() {
+    let recorded = TestRecorder::start();
     let server = RedisServer::start();
     let store = server.store().build().unwrap();
     let redis = &mut server.client();
     assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
-    for (limit, repeated) in [("spent", 5), ("other", 2)] {
+    for (limit, repeated) in [("exhausted", 5), ("other", 2)] {
         let before = calls(redis, "evalsha");
-        // Two are admitted, and one is refused by Redis. It is repeated for a second, and no time goes by here.
-        let still = stand_still();
+        // Redis admits two requests and denies one. The denial is cached for a second, and the clock is paused here.
+        let still = stop_clock();
         for _ in 0..3 {
             store.apply(charge(limit, "alice")).await.unwrap();
         }
@@ -112,9 +115,9 @@ async fn a_refusal_that_is_repeated_is_counted_under_the_limit_that_is_spent() {
         time::resume();
         assert_eq!(calls(redis, "evalsha"), before + 3, "{limit}");
     }
-    let repeated = [("limit=spent".to_owned(), 5.0), ("limit=other".to_owned(), 2.0)];
+    let repeated = [("limit=exhausted".to_owned(), 5.0), ("limit=other".to_owned(), 2.0)];
     assert_eq!(
-        recorded.counted("tollgate_repeated_refusals_total"),
-        Figures::from(repeated)
+        recorded.counted("tollgate_cached_denials_total"),
+        Samples::from(repeated)
     );
 }

@@ -1,40 +1,40 @@
-//! How long requests are held back: by the clock of the store, to the microsecond.
+//! Wait times by the store's clock, to the microsecond.
 
 use std::time::Duration;
 
 use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, Quota, RateLimitLayer};
 use tower::{Layer, Service, service_fn};
 
-use support::{memory::still, patience::yielding};
+use support::{memory::store_at_zero, wait::yield_until};
 
-use crate::recorded::Recorded;
+use crate::recorder::TestRecorder;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What has been measured of a limit so far.
-fn waited(recorded: &Recorded, limit: &str) -> Vec<f64> {
+/// The recorded wait times of a limit.
+fn waited(recorded: &TestRecorder, limit: &str) -> Vec<f64> {
     let mut waits = recorded.values("tollgate_wait_seconds");
     let waited = waits.remove(&format!("limit={limit}")).unwrap_or_default();
     assert!(waits.is_empty(), "{waits:?}");
     waited
 }
 
-/// Lets tasks run until so many of them wait for the clock.
+/// Yields until this many tasks wait for the clock.
 async fn wait(clock: &ManualClock, waiting: usize) {
-    yielding(async || clock.waiting() == waiting).await;
+    yield_until(async || clock.pending_sleeps() == waiting).await;
 }
 
 #[tokio::test]
-async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
-    let recorded = Recorded::start();
-    let (store, clock) = still();
+async fn a_delay_by_a_layer_is_recorded_when_it_ends() {
+    let recorded = TestRecorder::start();
+    let (store, clock) = store_at_zero();
     let queue = LeakyBucket::new(Quota::per_second(2)).capacity(9);
     let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(9)), Global, store)
         .tier("queue", queue, Global)
         .respond_with(tollgate::AsError);
     let mut service = layer.layer(service_fn(async |(): ()| Ok::<_, tower::BoxError>(())));
     let [requests @ .., last] = [(); 4].map(|()| tokio::spawn(service.call(())));
-    // The first need not wait.
+    // The first request is not delayed.
     wait(&clock, 3).await;
     assert_eq!(waited(&recorded, "queue"), [0.0; 0]);
     clock.advance(SECOND);
@@ -42,7 +42,7 @@ async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
         request.await.unwrap().unwrap();
     }
     assert_eq!(waited(&recorded, "queue"), [1.0, 1.0]);
-    // The last still does, until its client leaves.
+    // The last request is still delayed, until its client disconnects.
     clock.advance(SECOND / 4);
     last.abort();
     assert!(last.await.unwrap_err().is_cancelled());
@@ -50,14 +50,14 @@ async fn what_a_layer_holds_back_is_measured_when_it_may_go() {
 }
 
 #[tokio::test]
-async fn who_stands_in_line_is_measured_whatever_comes_of_it() {
-    let recorded = Recorded::start();
-    let (store, clock) = still();
-    let limiter = Limiter::new("line", FixedWindow::new(Quota::new(1, 4 * SECOND)), store);
+async fn a_wait_is_recorded_whatever_its_outcome() {
+    let recorded = TestRecorder::start();
+    let (store, clock) = store_at_zero();
+    let limiter = Limiter::new("jobs", FixedWindow::new(Quota::new(1, 4 * SECOND)), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
-    let Ok(refused) = limiter.wait(&Key::GLOBAL, 3 * SECOND).await;
-    assert!(!refused.admits());
-    assert_eq!(waited(&recorded, "line"), [0.0; 0]);
+    let Ok(denied) = limiter.wait(&Key::GLOBAL, 3 * SECOND).await;
+    assert!(!denied.admits());
+    assert_eq!(waited(&recorded, "jobs"), [0.0; 0]);
     let start = |max| {
         let limiter = limiter.clone();
         tokio::spawn(async move { limiter.wait(&Key::GLOBAL, max).await.unwrap().admits() })
@@ -66,20 +66,20 @@ async fn who_stands_in_line_is_measured_whatever_comes_of_it() {
     wait(&clock, 3).await;
     clock.advance(4 * SECOND);
     assert!(first.await.unwrap());
-    assert_eq!(waited(&recorded, "line"), [4.0]);
+    assert_eq!(waited(&recorded, "jobs"), [4.0]);
     wait(&clock, 2).await;
     clock.advance(SECOND);
     assert!(!third.await.unwrap());
-    assert_eq!(waited(&recorded, "line"), [4.0, 5.0]);
+    assert_eq!(waited(&recorded, "jobs"), [4.0, 5.0]);
     clock.advance(3 * SECOND);
     assert!(second.await.unwrap());
-    assert_eq!(waited(&recorded, "line"), [4.0, 5.0, 8.0]);
+    assert_eq!(waited(&recorded, "jobs"), [4.0, 5.0, 8.0]);
 }
 
 #[tokio::test]
-async fn what_a_limiter_holds_back_is_measured() {
-    let recorded = Recorded::start();
-    let (store, clock) = still();
+async fn a_delay_by_a_limiter_is_recorded() {
+    let recorded = TestRecorder::start();
+    let (store, clock) = store_at_zero();
     let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(2)), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let held = {

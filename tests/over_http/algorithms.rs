@@ -1,45 +1,45 @@
-//! Every algorithm's answers, number by number, and that its promises are kept.
+//! The responses of every algorithm, number by number, and that requests are admitted at the promised time.
 
 use std::time::Duration;
 
 use axum::{Router, routing::get};
 use tollgate::{
-    Algorithm, FixedWindow, Global, LeakyBucket, Micros, Quota, RateLimitLayer, Rule, SlidingCounter, SlidingLog,
-    TokenBucket,
+    Algorithm, AnyAlgorithm, FixedWindow, Global, LeakyBucket, Micros, Quota, RateLimitLayer, SlidingCounter,
+    SlidingLog, TokenBucket,
 };
 
 use crate::over_http::{
-    answers::serve,
-    fixture::{Server, TestStore, on_both_stores, yielding},
+    fixture::{Server, TestStore, on_both_stores, yield_until},
+    responses::serve,
 };
 
 on_both_stores![
-    every_algorithm_tells_what_is_left_and_keeps_its_promise,
+    every_algorithm_reports_what_remains_and_admits_after_retry_after,
     the_five_constructors_are_the_five_algorithms,
 ];
 
-/// A limit of 3 called `api`, and what four requests, half a second apart, are told by it.
+/// A limit of 3 named `api`, and the responses to four requests, half a second apart.
 struct Case {
-    rule: Rule,
+    algorithm: AnyAlgorithm,
     window: u32,
     /// Remaining, `X-RateLimit-Reset`, and `t`.
     admitted: [(u32, u32, u32); 3],
-    /// `Retry-After` in microseconds and as it is told, and `X-RateLimit-Reset`.
-    refused: (Micros, u32, u32),
+    /// `Retry-After` in microseconds and as the header has it, and `X-RateLimit-Reset`.
+    denied: (Micros, u32, u32),
 }
 
-fn case(rule: impl Algorithm, window: u32, admitted: [(u32, u32, u32); 3], refused: (Micros, u32, u32)) -> Case {
+fn case(algorithm: impl Algorithm, window: u32, admitted: [(u32, u32, u32); 3], denied: (Micros, u32, u32)) -> Case {
     Case {
-        rule: rule.rule(),
+        algorithm: algorithm.to_any(),
         window,
         admitted,
-        refused,
+        denied,
     }
 }
 
-/// Computed by hand. The requests come at 615.25, 615.75, 616.25 and 616.75.
+/// Computed by hand. The requests arrive at 615.25, 615.75, 616.25 and 616.75.
 fn cases() -> [Case; 7] {
-    // One leaves every 60/7 = 8.571428.. seconds, so three take 25.714285.. seconds.
+    // One unit drains every 60/7 = 8.571428.. seconds, so three take 25.714285.. seconds.
     let seven = Quota::per_minute(7);
     let drained = [(2, 624, 9), (1, 633, 17), (0, 641, 25)];
     let three = Quota::per_minute(3);
@@ -65,21 +65,21 @@ fn cases() -> [Case; 7] {
             [(2, 676, 60), (1, 676, 60), (0, 676, 59)],
             (58_500_000, 59, 676),
         ),
-        // As good as new a minute after the latest, room for one a minute after the first.
+        // Fresh a minute after the latest request, and one unit is available a minute after the first.
         case(
             SlidingLog::new(three),
             60,
             [(2, 676, 60), (1, 676, 60), (0, 677, 60)],
             (58_500_000, 59, 676),
         ),
-        // Forgotten at 720, and less than three in the first microsecond after 660.
+        // Expires at 720, and the weighted count is below three from the first microsecond after 660.
         case(
             SlidingCounter::new(three),
             60,
             [(2, 720, 105), (1, 720, 105), (0, 720, 104)],
             (43_250_001, 44, 661),
         ),
-        // Counted from 610 to 620, which begins to leave at 670 and is gone at 680.
+        // Counted in the sub-window from 610 to 620, whose weight declines from 670 and is zero at 680.
         case(
             SlidingCounter::new(three).buckets(6),
             60,
@@ -89,43 +89,51 @@ fn cases() -> [Case; 7] {
     ]
 }
 
-fn refusal(wait: &str, seconds: u32) -> String {
+fn denial_body(wait: &str, seconds: u32) -> String {
     format!(
         r#"{{"error":"rate_limit_exceeded","message":"Too many requests. Please retry after {wait}.","retry_after":{seconds}}}"#
     )
 }
 
-async fn every_algorithm_tells_what_is_left_and_keeps_its_promise<St: TestStore>() {
+async fn every_algorithm_reports_what_remains_and_admits_after_retry_after<St: TestStore>() {
     for Case {
-        rule,
+        algorithm,
         window,
         admitted,
-        refused: (retry_after, seconds, reset),
+        denied: (retry_after, seconds, reset),
     } in cases()
     {
-        let (server, clock) = serve::<St>(rule).await;
+        let (server, clock) = serve::<St>(algorithm).await;
         let limits = |left: u32, reset: u32, more_in: u32| {
             format!(r#"3 {left} {reset} | "api";q=3;w={window} | "api";r={left};t={more_in}"#)
         };
-        let refused = |more_in: u32| (429, more_in.to_string(), limits(0, reset, more_in));
+        let denied = |more_in: u32| (429, more_in.to_string(), limits(0, reset, more_in));
 
         for (left, reset, more_in) in admitted {
             let reply = server.get("/").await;
-            assert_eq!(reply.all(), (200, "-".into(), limits(left, reset, more_in)), "{rule:?}");
+            assert_eq!(
+                reply.all(),
+                (200, "-".into(), limits(left, reset, more_in)),
+                "{algorithm:?}"
+            );
             assert_eq!(reply.body, "served");
             clock.advance(Duration::from_millis(500));
         }
         let reply = server.get("/").await;
-        assert_eq!(reply.all(), refused(seconds), "{rule:?}");
-        assert_eq!(reply.body, refusal(&format!("{seconds} seconds"), seconds), "{rule:?}");
+        assert_eq!(reply.all(), denied(seconds), "{algorithm:?}");
+        assert_eq!(
+            reply.body,
+            denial_body(&format!("{seconds} seconds"), seconds),
+            "{algorithm:?}"
+        );
 
         let promised = clock.now() + retry_after;
         clock.set(promised - 1);
         let reply = server.get("/").await;
-        assert_eq!(reply.all(), refused(1), "{rule:?}");
-        assert_eq!(reply.body, refusal("1 second", 1), "{rule:?}");
+        assert_eq!(reply.all(), denied(1), "{algorithm:?}");
+        assert_eq!(reply.body, denial_body("1 second", 1), "{algorithm:?}");
         clock.set(promised);
-        assert_eq!(server.get("/").await.status, 200, "{rule:?}");
+        assert_eq!(server.get("/").await.status, 200, "{algorithm:?}");
     }
 }
 
@@ -168,7 +176,7 @@ async fn the_five_constructors_are_the_five_algorithms<St: TestStore>() {
     }
     assert_eq!(server.get("/token").await.remaining(), "1");
     let held = tokio::spawn(server.get("/leaky"));
-    yielding(async || clock.waiting() == 1).await;
+    yield_until(async || clock.pending_sleeps() == 1).await;
     clock.advance(Duration::from_secs(20));
     assert_eq!(held.await.unwrap().remaining(), "1");
 }

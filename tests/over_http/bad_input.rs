@@ -1,4 +1,4 @@
-//! Whatever clients send is answered, and never counted for somebody else.
+//! Any client input gets a response, and is never counted under another client's key.
 
 use axum::{Router, routing::get};
 use tollgate::{ApiKey, ClientIp, Header, KeyExtractor, Quota, RateLimitLayer};
@@ -6,15 +6,15 @@ use tollgate::{ApiKey, ClientIp, Header, KeyExtractor, Quota, RateLimitLayer};
 use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
-    a_request_without_its_header_is_told_what_it_lacks,
-    an_app_that_is_not_told_of_peers_says_how_to_be,
+    a_request_without_its_header_is_rejected_with_the_header_name,
+    a_missing_peer_address_is_an_error_that_explains_the_setup,
     no_two_identities_share_a_limit,
-    a_forwarding_header_is_believed_as_far_as_its_proxies,
-    a_thousand_hops_are_as_good_as_one,
-    headers_that_are_too_many_are_answered_too,
+    a_forwarding_header_is_trusted_as_far_as_its_proxies,
+    a_thousand_hops_are_evaluated_like_one,
+    too_many_headers_are_rejected_by_hyper,
 ];
 
-/// One a minute and key.
+/// One request per minute and key.
 async fn serve<St: TestStore, K>(key: K) -> Server
 where
     K: KeyExtractor<axum::extract::Request> + Clone + Send + Sync + 'static,
@@ -24,7 +24,7 @@ where
     Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await
 }
 
-async fn a_request_without_its_header_is_told_what_it_lacks<St: TestStore>() {
+async fn a_request_without_its_header_is_rejected_with_the_header_name<St: TestStore>() {
     let server = serve::<St, _>(Header::new("X-User-Id")).await;
     let missing = r#"{"error":"rate_limit_key_missing","message":"the request lacks the `x-user-id` header"}"#;
     for request in [server.request("/"), server.request("/").header("x-user-id", "")] {
@@ -46,19 +46,19 @@ async fn a_request_without_its_header_is_told_what_it_lacks<St: TestStore>() {
     assert_eq!(reply.status, 200);
 }
 
-async fn an_app_that_is_not_told_of_peers_says_how_to_be<St: TestStore>() {
+async fn a_missing_peer_address_is_an_error_that_explains_the_setup<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = |key| RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, store.clone());
-    // A missing header has a stand-in; a missing peer is the service's fault, whoever was to stand in.
-    let user = Header::new("x-user-id").or(ClientIp::peer()).or("anybody");
+    // A default key replaces a missing header. A missing peer address is the service's fault, whatever the default key.
+    let user = Header::new("x-user-id").or(ClientIp::peer()).or("anonymous");
     let by_user = RateLimitLayer::fixed_window("api", Quota::per_minute(1), user, store.clone());
     let app = Router::new()
         .route("/peer", get(async || "done").layer(layer(ClientIp::peer())))
         .route(
             "/behind",
-            get(async || "done").layer(layer(ClientIp::behind(["10.0.0.0/8"]))),
+            get(async || "done").layer(layer(ClientIp::trusted_proxies(["10.0.0.0/8"]))),
         )
-        .route("/hops", get(async || "done").layer(layer(ClientIp::hops(1))))
+        .route("/hops", get(async || "done").layer(layer(ClientIp::trusted_hops(1))))
         .route("/user", get(async || "done").layer(by_user));
     let server = Server::start_without_peers(app).await;
     for path in ["/peer", "/behind", "/hops", "/user"] {
@@ -70,14 +70,14 @@ async fn an_app_that_is_not_told_of_peers_says_how_to_be<St: TestStore>() {
                        MockConnectInfo(address), or insert a SocketAddr into the request's extensions";
         assert_eq!(reply.json()["message"], message, "{path}");
     }
-    // Whoever is not counted by the peer does not miss it.
+    // Requests that are not counted by peer address do not need one.
     for (path, header, value) in [("/user", "x-user-id", "a"), ("/hops", "x-forwarded-for", "203.0.113.1")] {
         let reply = Reply::to(server.request(path).header(header, value)).await;
         assert_eq!(reply.status, 200, "{path}");
     }
 }
 
-/// Values that are alike, that mean something in a key, or that are not text.
+/// Values that are similar, that have a meaning in keys, or that are not UTF-8.
 fn identities() -> Vec<Vec<u8>> {
     let texts = [
         "a",
@@ -121,7 +121,7 @@ fn identities() -> Vec<Vec<u8>> {
         "00",
         "-1",
         "x-user-id:a",
-        // What `a:b` is stored as.
+        // The digest under which `a:b` is stored.
         "#6783a31eabf68ccc0660f935c0826282",
         "6783a31eabf68ccc0660f935c0826282",
     ];
@@ -151,11 +151,11 @@ async fn no_two_identities_share_a_limit<St: TestStore>() {
     }
 }
 
-async fn a_forwarding_header_is_believed_as_far_as_its_proxies<St: TestStore>() {
-    let server = serve::<St, _>(ClientIp::behind(["127.0.0.0/8", "10.0.0.0/8"])).await;
+async fn a_forwarding_header_is_trusted_as_far_as_its_proxies<St: TestStore>() {
+    let server = serve::<St, _>(ClientIp::trusted_proxies(["127.0.0.0/8", "10.0.0.0/8"])).await;
     let forwarded: [(&[&[u8]], u16); 14] = [
         (&[b"203.0.113.1"], 200),
-        // Whatever a client claims to have come through, it is the one that the proxy saw.
+        // The proxy's entry is the client, whatever the client claims before it.
         (&[b"198.51.100.1, 203.0.113.1"], 429),
         (&[b"198.51.100.1", b"203.0.113.1"], 429),
         (&[b"203.0.113.2, 203.0.113.1, 10.1.2.3"], 429),
@@ -163,7 +163,7 @@ async fn a_forwarding_header_is_believed_as_far_as_its_proxies<St: TestStore>() 
         (&[b"\x80\xff, 203.0.113.1"], 429),
         (&[b"\"203.0.113.9, 203.0.113.1"], 429),
         (&[b"203.0.113.2"], 200),
-        // What cannot be read ends what is believed: the last proxy is counted, and here that is the peer.
+        // An unreadable entry ends the trusted chain: the last proxy is counted, which is the peer here.
         (&[b"203.0.113.3, \x80\xff"], 200),
         (&[b"203.0.113.4, unknown"], 429),
         (&[b"203.0.113.5,"], 429),
@@ -180,16 +180,16 @@ async fn a_forwarding_header_is_believed_as_far_as_its_proxies<St: TestStore>() 
     }
 }
 
-async fn a_thousand_hops_are_as_good_as_one<St: TestStore>() {
+async fn a_thousand_hops_are_evaluated_like_one<St: TestStore>() {
     let thousand = |hop: &str| vec![hop; 1000].join(", ");
-    let server = serve::<St, _>(ClientIp::behind(["127.0.0.0/8", "10.0.0.0/8"])).await;
+    let server = serve::<St, _>(ClientIp::trusted_proxies(["127.0.0.0/8", "10.0.0.0/8"])).await;
     for (line, status) in [
         ("203.0.113.1".into(), 200),
         (format!("203.0.113.1, {}", thousand("10.0.0.1")), 429),
         (format!("{}, 203.0.113.1", thousand("203.0.113.9")), 429),
         (thousand("203.0.113.2"), 200),
         ("203.0.113.2".into(), 429),
-        // All of them trusted: the farthest.
+        // All are trusted, so the farthest one is the client.
         (format!("10.9.9.9, {}", thousand("10.0.0.1")), 200),
         ("10.9.9.9".into(), 429),
         (thousand("x"), 200),
@@ -198,11 +198,11 @@ async fn a_thousand_hops_are_as_good_as_one<St: TestStore>() {
         let request = server.request("/").header("x-forwarded-for", &line);
         assert_eq!(Reply::to(request).await.status, status, "{line}");
     }
-    let server = serve::<St, _>(ClientIp::hops(1001)).await;
+    let server = serve::<St, _>(ClientIp::trusted_hops(1001)).await;
     for (line, status) in [
         (format!("203.0.113.1, {}", thousand("203.0.113.2")), 200),
         (format!("203.0.113.3, 203.0.113.1, {}", thousand("203.0.113.2")), 429),
-        // Fewer than there must be: the peer.
+        // There are fewer entries than trusted hops, so the peer is counted.
         (thousand("203.0.113.1"), 200),
         ("203.0.113.4".into(), 429),
     ] {
@@ -211,16 +211,16 @@ async fn a_thousand_hops_are_as_good_as_one<St: TestStore>() {
     }
 }
 
-async fn headers_that_are_too_many_are_answered_too<St: TestStore>() {
+async fn too_many_headers_are_rejected_by_hyper<St: TestStore>() {
     let server = serve::<St, _>(Header::new("x-user-id")).await;
     let mut request = server.request("/").header("x-user-id", "a");
     for n in 0..150 {
         request = request.header(format!("x-{n}"), "");
     }
-    // By hyper, before any layer sees it.
+    // hyper responds before any layer is called.
     let reply = Reply::to(request).await;
     assert_eq!(reply.all(), (431, "-".into(), NOTHING.into()));
-    // Of several, the first counts.
+    // Of several lines, the first counts.
     let twice = || server.request("/").header("x-user-id", "a");
     for (second, status) in [("b", 200), ("c", 429)] {
         assert_eq!(Reply::to(twice().header("x-user-id", second)).await.status, status);

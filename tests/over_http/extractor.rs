@@ -1,4 +1,4 @@
-//! What handlers are told: the decision, as an argument and in the request's extensions.
+//! The decision as handlers receive it: as an argument and in the request's extensions.
 
 use std::sync::{
     Arc,
@@ -11,14 +11,14 @@ use tollgate::{Decision, FixedWindow, Global, Key, Quota, RateLimitLayer, Slidin
 use crate::over_http::fixture::{NOTHING, NOW, Server, TestStore, on_both_stores};
 
 on_both_stores![
-    a_handler_is_told_what_was_decided,
-    stacked_layers_tell_of_all_their_tiers_the_outer_ones_first,
-    an_exempt_request_has_a_decision_of_no_tiers_and_no_headers,
-    an_exempt_tier_leaves_the_others,
-    a_refused_request_is_never_seen_by_the_handler,
+    a_handler_receives_the_decision,
+    stacked_layers_report_all_tiers_the_outer_first,
+    an_exempt_request_has_a_decision_without_tiers_and_no_headers,
+    a_tier_without_a_key_does_not_affect_the_others,
+    a_denied_request_never_reaches_the_handler,
 ];
 
-/// Names, what is left, and the time.
+/// Names, what remains, and the time.
 fn show(decision: &Decision) -> String {
     let tiers = decision.tiers().iter();
     let tiers: Vec<_> = tiers
@@ -27,7 +27,7 @@ fn show(decision: &Decision) -> String {
     format!("{} {} {}", tiers.join(","), decision.admits(), decision.now())
 }
 
-/// Tells the decision by argument, by an optional argument, and from the extensions.
+/// Responds with the decision from an argument, from an optional argument, and from the extensions.
 fn app() -> Router {
     Router::new()
         .route("/argument", get(async |decision: Decision| show(&decision)))
@@ -43,12 +43,12 @@ fn app() -> Router {
 
 const PATHS: [&str; 3] = ["/argument", "/option", "/extension"];
 
-async fn a_handler_is_told_what_was_decided<St: TestStore>() {
+async fn a_handler_receives_the_decision<St: TestStore>() {
     let (store, clock) = St::fresh();
     let layer = RateLimitLayer::fixed_window("wide", Quota::per_minute(9), Global, store)
         .tier("narrow", TokenBucket::new(Quota::per_second(3)), Global)
         .tier("secret", SlidingLog::new(Quota::per_minute(5)), Global)
-        .unlisted();
+        .hidden();
     let server = Server::start(app().layer(layer)).await;
     for (path, [wide, narrow, secret]) in PATHS.into_iter().zip([[8, 2, 4], [7, 1, 3], [6, 0, 2]]) {
         let expected = format!("wide:{wide},narrow:{narrow},secret:{secret} true {NOW}");
@@ -59,7 +59,7 @@ async fn a_handler_is_told_what_was_decided<St: TestStore>() {
     assert_eq!(server.get("/argument").await.body, expected);
 }
 
-async fn stacked_layers_tell_of_all_their_tiers_the_outer_ones_first<St: TestStore>() {
+async fn stacked_layers_report_all_tiers_the_outer_first<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = |name| RateLimitLayer::fixed_window(name, Quota::per_minute(9), Global, store.clone());
     let inner = layer("inner").tier("inner-2", FixedWindow::new(Quota::per_minute(8)), Global);
@@ -72,10 +72,10 @@ async fn stacked_layers_tell_of_all_their_tiers_the_outer_ones_first<St: TestSto
     }
 }
 
-async fn an_exempt_request_has_a_decision_of_no_tiers_and_no_headers<St: TestStore>() {
+async fn an_exempt_request_has_a_decision_without_tiers_and_no_headers<St: TestStore>() {
     let (store, _) = St::fresh();
-    let nobody = |_: &Request| None::<Key>;
-    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), nobody, store);
+    let no_key = |_: &Request| None::<Key>;
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), no_key, store);
     let server = Server::start(app().layer(layer)).await;
     for path in PATHS {
         let reply = server.get(path).await;
@@ -84,17 +84,17 @@ async fn an_exempt_request_has_a_decision_of_no_tiers_and_no_headers<St: TestSto
     }
 }
 
-async fn an_exempt_tier_leaves_the_others<St: TestStore>() {
+async fn a_tier_without_a_key_does_not_affect_the_others<St: TestStore>() {
     let (store, _) = St::fresh();
-    let strangers = |request: &Request| (!request.headers().contains_key("x-user-id")).then_some(Key::GLOBAL);
-    let layer = RateLimitLayer::fixed_window("strangers", Quota::per_minute(1), strangers, store).tier(
+    let anonymous = |request: &Request| (!request.headers().contains_key("x-user-id")).then_some(Key::GLOBAL);
+    let layer = RateLimitLayer::fixed_window("anonymous", Quota::per_minute(1), anonymous, store).tier(
         "all",
         FixedWindow::new(Quota::per_minute(5)),
         Global,
     );
     let app = Router::new().route("/", get(async |decision: Decision| show(&decision)));
     let server = Server::start(app.layer(layer)).await;
-    assert_eq!(server.get("/").await.body, format!("strangers:0,all:4 true {NOW}"));
+    assert_eq!(server.get("/").await.body, format!("anonymous:0,all:4 true {NOW}"));
     for left in [3, 2] {
         let reply = server.get_as("a").await;
         assert_eq!(reply.body, format!("all:{left} true {NOW}"));
@@ -104,7 +104,7 @@ async fn an_exempt_tier_leaves_the_others<St: TestStore>() {
     assert_eq!(server.get("/").await.status, 429);
 }
 
-async fn a_refused_request_is_never_seen_by_the_handler<St: TestStore>() {
+async fn a_denied_request_never_reaches_the_handler<St: TestStore>() {
     let (store, _) = St::fresh();
     let count = Arc::new(AtomicU32::new(0));
     let handler = {
@@ -123,9 +123,9 @@ async fn a_refused_request_is_never_seen_by_the_handler<St: TestStore>() {
 async fn without_a_layer_there_is_no_decision() {
     let server = Server::start(app()).await;
     let reply = server.get("/argument").await;
-    let says = "there is no Decision in the request's extensions: put a RateLimitLayer with HttpAnswers, the default, \
+    let message = "there is no Decision in the request's extensions: put a RateLimitLayer with HttpResponder, the default, \
                 around this handler";
-    assert_eq!((reply.status, reply.body.as_str()), (500, says));
+    assert_eq!((reply.status, reply.body.as_str()), (500, message));
     for path in ["/option", "/extension"] {
         let reply = server.get(path).await;
         assert_eq!((reply.status, reply.body.as_str()), (200, "none"), "{path}");

@@ -1,28 +1,27 @@
-//! The layer as clients meet it: a real axum server, a real HTTP client, both stores, and a clock that stands still.
+//! The layer as HTTP clients see it: a real axum server, a real HTTP client, both stores, and a manual clock.
 
 mod algorithms;
-mod answers;
 mod bad_input;
-mod broken_off;
 mod costs;
-mod dropped;
+mod disconnects;
 mod extractor;
-mod failing;
+mod filters;
 mod fixture;
-mod handlers;
-mod leaving;
+mod incomplete_bodies;
 mod networks;
 mod outcomes;
 mod placement;
 mod plans;
-mod problems;
+mod problem_details;
 mod queue;
-mod screening;
-mod settings;
-mod settling;
+mod queue_disconnects;
+mod responder_settings;
+mod responses;
+mod settlements;
 mod shadows;
 mod stacked;
+mod store_failure;
 mod streaming;
 mod tiers;
+mod wait_queue;
 mod waiting;
-mod waiting_in_line;

@@ -1,34 +1,33 @@
-//! Requests that pass, or do not, by the network that they come from.
+//! Requests that are exempt or blocked by their client's network.
 
 use std::net::SocketAddr;
 
 use axum::extract::connect_info::MockConnectInfo;
-use tollgate::{ClientIp, Global, Quota, RateLimitLayer, extract::Within};
+use tollgate::{ClientIp, Global, Quota, RateLimitLayer, extract::InNetworks};
 
 use crate::over_http::{
-    fixture::{NOTHING, Reply, Server, TestStore, on_both_stores},
-    handlers::obliging,
-    screening::{ask, is, is_denied},
+    filters::{is, is_blocked, send},
+    fixture::{NOTHING, Reply, Server, TestStore, on_both_stores, scripted_app},
 };
 
 on_both_stores![
-    a_network_is_exempt_or_denied,
-    a_network_is_looked_for_behind_trusted_proxies,
-    an_address_in_other_clothing_is_the_same_address,
-    whoever_cannot_be_told_from_the_denied_does_not_pass,
-    whoever_hides_is_neither_exempt_nor_told_from_the_denied,
+    a_network_is_exempt_or_blocked,
+    networks_apply_to_the_client_behind_trusted_proxies,
+    an_ipv4_mapped_address_is_the_ipv4_address,
+    a_missing_peer_address_is_neither_exempt_nor_past_the_block_list,
+    a_hidden_client_address_is_neither_exempt_nor_past_the_block_list,
 ];
 
-/// A layer that knows one's own networks and those of others.
-async fn screened<St: TestStore>(own: Within, others: Within) -> Server {
+/// A layer that exempts some networks and blocks others.
+async fn filtered<St: TestStore>(own: InNetworks, others: InNetworks) -> Server {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store)
         .exempt(own)
-        .deny(others);
-    Server::start(obliging().layer(layer)).await
+        .block(others);
+    Server::start(scripted_app().layer(layer)).await
 }
 
-async fn a_network_is_exempt_or_denied<St: TestStore>() {
+async fn a_network_is_exempt_or_blocked<St: TestStore>() {
     let peer = ClientIp::peer;
     for (own, others, status) in [
         (&["127.0.0.0/8"][..], &["10.0.0.0/8"][..], 200),
@@ -36,26 +35,30 @@ async fn a_network_is_exempt_or_denied<St: TestStore>() {
         (&["10.0.0.0/8"], &["127.0.0.1"], 403),
         (&["127.0.0.1"], &["fd00::/8", "127.0.0.1/32"], 403),
     ] {
-        let server = screened::<St>(peer().within(own), peer().within(others)).await;
-        // What a client says of itself does not matter.
+        let server = filtered::<St>(peer().in_networks(own), peer().in_networks(others)).await;
+        // A header that the client sends does not matter.
         let reply = Reply::to(server.request("/").header("x-forwarded-for", "203.0.113.1")).await;
         assert_eq!(reply.all(), (status, "-".into(), NOTHING.into()), "{own:?} {others:?}");
     }
-    let server = screened::<St>(peer().within(["10.0.0.0/8", "127.0.0.2"]), peer().within(["::1"])).await;
+    let server = filtered::<St>(
+        peer().in_networks(["10.0.0.0/8", "127.0.0.2"]),
+        peer().in_networks(["::1"]),
+    )
+    .await;
     assert_eq!(server.get("/").await.remaining(), "99");
 }
 
-/// What becomes of a request from this address, by the word of a proxy.
+/// The status and what remains after a request that a proxy forwards from this address.
 async fn forwarded(server: &Server, from: &str) -> (u16, String) {
     let reply = Reply::to(server.request("/").header("x-forwarded-for", from)).await;
     (reply.status, reply.remaining())
 }
 
-async fn a_network_is_looked_for_behind_trusted_proxies<St: TestStore>() {
-    let client = || ClientIp::behind(["127.0.0.0/8"]);
-    let own = client().within(["10.0.0.0/8", "2001:db8:1::/48"]);
-    let others = client().within(["203.0.113.0/24", "2001:db8:bad::/48", "198.51.100.7"]);
-    let server = screened::<St>(own, others).await;
+async fn networks_apply_to_the_client_behind_trusted_proxies<St: TestStore>() {
+    let client = || ClientIp::trusted_proxies(["127.0.0.0/8"]);
+    let own = client().in_networks(["10.0.0.0/8", "2001:db8:1::/48"]);
+    let others = client().in_networks(["203.0.113.0/24", "2001:db8:bad::/48", "198.51.100.7"]);
+    let server = filtered::<St>(own, others).await;
     let mut left = 100;
     for (from, status, counted) in [
         ("10.1.2.3", 200, false),
@@ -67,21 +70,21 @@ async fn a_network_is_looked_for_behind_trusted_proxies<St: TestStore>() {
         ("198.51.100.8", 200, true),
         ("203.0.114.0", 200, true),
         ("2001:db8:2::1", 200, true),
-        // What a client has claimed before the proxy saw it does not matter.
+        // Entries that the client sent before the proxy's own do not matter.
         ("10.1.2.3, 198.51.100.8", 200, true),
         ("10.1.2.3, 203.0.113.1", 403, false),
         ("203.0.113.1, 198.51.100.8", 200, true),
     ] {
         left -= u32::from(counted);
-        let told = if counted { left.to_string() } else { "-".into() };
-        assert_eq!(forwarded(&server, from).await, (status, told), "{from}");
+        let remaining = if counted { left.to_string() } else { "-".into() };
+        assert_eq!(forwarded(&server, from).await, (status, remaining), "{from}");
     }
 }
 
-async fn an_address_in_other_clothing_is_the_same_address<St: TestStore>() {
-    let client = || ClientIp::behind(["127.0.0.0/8"]);
-    let own = client().within(["::ffff:10.0.0.0/104"]);
-    let server = screened::<St>(own, client().within(["203.0.113.0/24"])).await;
+async fn an_ipv4_mapped_address_is_the_ipv4_address<St: TestStore>() {
+    let client = || ClientIp::trusted_proxies(["127.0.0.0/8"]);
+    let own = client().in_networks(["::ffff:10.0.0.0/104"]);
+    let server = filtered::<St>(own, client().in_networks(["203.0.113.0/24"])).await;
     for (from, status) in [
         ("10.1.2.3", 200),
         ("::ffff:10.1.2.3", 200),
@@ -91,7 +94,7 @@ async fn an_address_in_other_clothing_is_the_same_address<St: TestStore>() {
     ] {
         assert_eq!(forwarded(&server, from).await, (status, "-".into()), "{from}");
     }
-    // A socket that listens to both kinds tells of IPv4 like this.
+    // A dual-stack socket reports IPv4 peers like this.
     for (peer, status, remaining) in [
         ("[::ffff:203.0.113.1]:1", 403, "-"),
         ("[::ffff:10.0.0.1]:1", 200, "-"),
@@ -99,10 +102,10 @@ async fn an_address_in_other_clothing_is_the_same_address<St: TestStore>() {
     ] {
         let (store, _) = St::fresh();
         let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store)
-            .exempt(ClientIp::peer().within(["10.0.0.0/8"]))
-            .deny(ClientIp::peer().within(["203.0.113.0/24"]));
+            .exempt(ClientIp::peer().in_networks(["10.0.0.0/8"]))
+            .block(ClientIp::peer().in_networks(["203.0.113.0/24"]));
         let peer: SocketAddr = peer.parse().unwrap();
-        let server = Server::start_without_peers(obliging().layer(layer).layer(MockConnectInfo(peer))).await;
+        let server = Server::start_without_peers(scripted_app().layer(layer).layer(MockConnectInfo(peer))).await;
         let reply = server.get("/").await;
         assert_eq!(
             (reply.status, reply.remaining().as_str()),
@@ -112,30 +115,30 @@ async fn an_address_in_other_clothing_is_the_same_address<St: TestStore>() {
     }
 }
 
-async fn whoever_cannot_be_told_from_the_denied_does_not_pass<St: TestStore>() {
+async fn a_missing_peer_address_is_neither_exempt_nor_past_the_block_list<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer =
         |name| RateLimitLayer::fixed_window(name, Quota::per_minute(1), Global, store.clone()).exempt(is("staff"));
-    let networks = || ClientIp::peer().within(["203.0.113.0/24"]);
-    let app = obliging().layer(layer("a").deny(networks()).deny(is("bot")));
+    let networks = || ClientIp::peer().in_networks(["203.0.113.0/24"]);
+    let app = scripted_app().layer(layer("a").block(networks()).block(is("bot")));
     let server = Server::start_without_peers(app).await;
     for what in ["user", "staff"] {
-        let reply = ask(&server, what).await;
+        let reply = send(&server, what).await;
         assert_eq!(reply.all(), (500, "-".into(), NOTHING.into()), "{what}");
         assert_eq!(reply.json()["error"], "rate_limiter_misconfigured", "{what}");
     }
-    // Of this one it is known.
-    is_denied(&ask(&server, "bot").await);
-    // Nor is anybody taken for one of ours.
-    let server = Server::start_without_peers(obliging().layer(layer("b").exempt(networks()))).await;
-    assert_eq!(ask(&server, "user").await.status, 500);
+    // This request is known to be blocked.
+    is_blocked(&send(&server, "bot").await);
+    // Nor is a request without an address exempt.
+    let server = Server::start_without_peers(scripted_app().layer(layer("b").exempt(networks()))).await;
+    assert_eq!(send(&server, "user").await.status, 500);
 }
 
-/// A client whom its proxy does not name is not taken for the proxy.
-async fn whoever_hides_is_neither_exempt_nor_told_from_the_denied<St: TestStore>() {
-    let behind = || ClientIp::behind(["127.0.0.0/8"]).forwarded();
-    let hops = || ClientIp::hops(2).forwarded();
-    let ask = async |server: &Server, forwarded: Option<&str>| {
+/// A client whose address its proxy hides is not taken for the proxy.
+async fn a_hidden_client_address_is_neither_exempt_nor_past_the_block_list<St: TestStore>() {
+    let behind = || ClientIp::trusted_proxies(["127.0.0.0/8"]).forwarded();
+    let hops = || ClientIp::trusted_hops(2).forwarded();
+    let send = async |server: &Server, forwarded: Option<&str>| {
         let request = server.request("/");
         let request = forwarded.map_or(server.request("/"), |forwarded| request.header("forwarded", forwarded));
         let reply = Reply::to(request).await;
@@ -144,7 +147,7 @@ async fn whoever_hides_is_neither_exempt_nor_told_from_the_denied<St: TestStore>
     for (client, forwarded, exempt, denied) in [
         (behind(), Some("for=_hidden"), (200, "99"), 400),
         (behind(), Some("for=10.0.0.1, for=unknown"), (200, "99"), 400),
-        // Nobody but the proxy is there.
+        // The request is the proxy's own.
         (behind(), None, (200, "-"), 403),
         (behind(), Some("for=10.0.0.1"), (200, "99"), 200),
         (hops(), None, (200, "99"), 400),
@@ -154,11 +157,11 @@ async fn whoever_hides_is_neither_exempt_nor_told_from_the_denied<St: TestStore>
     ] {
         let (store, _) = St::fresh();
         let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store);
-        let within = client.clone().within(["127.0.0.0/8"]);
-        let server = Server::start(obliging().layer(layer.clone().exempt(within.clone()))).await;
-        let told = ask(&server, forwarded).await;
-        assert_eq!((told.0, told.1.as_str()), exempt, "{client:?} {forwarded:?}");
-        let server = Server::start(obliging().layer(layer.deny(within))).await;
-        assert_eq!(ask(&server, forwarded).await.0, denied, "{client:?} {forwarded:?}");
+        let within = client.clone().in_networks(["127.0.0.0/8"]);
+        let server = Server::start(scripted_app().layer(layer.clone().exempt(within.clone()))).await;
+        let (status, remaining) = send(&server, forwarded).await;
+        assert_eq!((status, remaining.as_str()), exempt, "{client:?} {forwarded:?}");
+        let server = Server::start(scripted_app().layer(layer.block(within))).await;
+        assert_eq!(send(&server, forwarded).await.0, denied, "{client:?} {forwarded:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Charges that are given back by what came of their request: only failures count, or only what does not fail.
+//! Refunds by outcome: only failures count, or only what does not fail.
 
 use std::sync::{
     Arc,
@@ -17,80 +17,82 @@ use tokio::task::JoinSet;
 use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 use tower::{Layer, service_fn};
 
-use support::{held::SECOND, redis::RedisServer, rules::each_algorithm};
+use support::{algorithms::each_algorithm, queued_server::SECOND, redis::RedisServer};
 
-use crate::over_http::{
-    fixture::{NOW, Reply, Server, TestStore, on_both_stores},
-    handlers::{Keeper, asked, is_success, number, obliging},
+use crate::over_http::fixture::{
+    HandlerGate, NOW, Reply, Server, TestStore, is_success, number, on_both_stores, requested_cost, scripted_app,
 };
 
 on_both_stores![
     a_login_counts_its_failures_only,
     two_nodes_count_the_same_failures,
-    no_more_than_the_limit_are_ever_inside,
-    what_the_service_fails_to_do_is_not_charged,
-    the_headers_tell_what_is_left_after_the_refund,
-    a_refund_is_about_the_tier_before_it,
-    all_of_an_expensive_request_is_given_back,
-    one_of_several_refunds_is_enough,
-    a_charge_that_has_lapsed_is_not_given_back,
+    concurrent_requests_never_exceed_the_limit,
+    server_errors_are_refunded,
+    the_headers_include_the_refund,
+    a_refund_applies_to_the_tier_before_it,
+    a_refund_restores_the_full_cost,
+    any_of_several_refund_conditions_is_enough,
+    an_expired_charge_is_not_refunded,
     a_handler_that_panics_keeps_its_charge,
-    an_error_of_the_inner_service_keeps_its_charge,
-    an_exempt_request_has_nothing_to_give_back,
+    an_inner_error_keeps_its_charge,
+    an_exempt_request_is_not_refunded,
 ];
 
-/// Five wrong passwords a minute.
+/// Five wrong passwords per minute.
 const LOGINS: Quota = Quota::per_minute(5);
 
-fn is_our_fault(response: &Response) -> bool {
+fn is_server_error(response: &Response) -> bool {
     response.status().is_server_error()
 }
 
-/// A reply of this status, and what is left then.
-async fn ask(server: &Server, status: u16) -> (u16, String) {
+/// Sends a request that gets this status. Returns the status and what remains.
+async fn send(server: &Server, status: u16) -> (u16, String) {
     let reply = Reply::to(server.post("/").header("x-status", status)).await;
     (reply.status, reply.remaining())
 }
 
-/// A hundred right passwords and five wrong ones among them pass, and no sixth, whoever is asked.
-async fn guess<St: TestStore, const N: usize>() {
-    for rule in each_algorithm(LOGINS).into_iter().filter(|rule| !rule.queues()) {
+/// On any node, a hundred right passwords and five wrong ones are admitted, and no request after them.
+async fn assert_five_failures_are_admitted<St: TestStore, const N: usize>() {
+    for algorithm in each_algorithm(LOGINS)
+        .into_iter()
+        .filter(|algorithm| !algorithm.is_queueing())
+    {
         let mut servers = Vec::new();
         for node in St::nodes::<N>(&ManualClock::at(NOW)) {
-            let layer = RateLimitLayer::new("logins", rule, Global, node).refund_if(is_success);
-            servers.push(Server::start(obliging().layer(layer)).await);
+            let layer = RateLimitLayer::new("logins", algorithm, Global, node).refund_if(is_success);
+            servers.push(Server::start(scripted_app().layer(layer)).await);
         }
         let mut servers = servers.iter().cycle();
-        let mut ask = async |status| ask(servers.next().unwrap(), status).await;
-        for wrong in 0..5 {
+        let mut send = async |status| send(servers.next().unwrap(), status).await;
+        for failed in 0..5 {
             for _ in 0..20 {
-                assert_eq!(ask(200).await, (200, (5 - wrong).to_string()), "{rule:?}");
+                assert_eq!(send(200).await, (200, (5 - failed).to_string()), "{algorithm:?}");
             }
-            assert_eq!(ask(401).await, (401, (4 - wrong).to_string()), "{rule:?}");
+            assert_eq!(send(401).await, (401, (4 - failed).to_string()), "{algorithm:?}");
         }
         for status in [401, 200, 401, 200] {
-            assert_eq!(ask(status).await, (429, "0".into()), "{rule:?}");
+            assert_eq!(send(status).await, (429, "0".into()), "{algorithm:?}");
         }
     }
 }
 
 async fn a_login_counts_its_failures_only<St: TestStore>() {
-    guess::<St, 1>().await;
+    assert_five_failures_are_admitted::<St, 1>().await;
 }
 
 async fn two_nodes_count_the_same_failures<St: TestStore>() {
-    guess::<St, 2>().await;
+    assert_five_failures_are_admitted::<St, 2>().await;
 }
 
-async fn no_more_than_the_limit_are_ever_inside<St: TestStore>() {
-    let (keeper, failures) = (Keeper::new(), Arc::new(AtomicUsize::new(0)));
+async fn concurrent_requests_never_exceed_the_limit<St: TestStore>() {
+    let (gate, failures) = (HandlerGate::new(), Arc::new(AtomicUsize::new(0)));
     let nodes = St::nodes::<2>(&ManualClock::at(NOW));
     let limit = Limit::new("logins", SlidingLog::new(LOGINS));
     let mut servers = Vec::new();
     for node in nodes.clone() {
-        let (keeper, failures) = (keeper.clone(), failures.clone());
+        let (gate, failures) = (gate.clone(), failures.clone());
         let handler = async move || {
-            keeper.keep().await;
+            gate.hold().await;
             let fails = failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
             fails.map_or(StatusCode::OK, |_| StatusCode::UNAUTHORIZED)
         };
@@ -104,10 +106,10 @@ async fn no_more_than_the_limit_are_ever_inside<St: TestStore>() {
             let reply = clients.join_next().await.unwrap().unwrap();
             assert_eq!((reply.status, reply.header("retry-after").as_str()), (429, "60"));
         }
-        keeper.keeps(inside).await;
-        assert_eq!((keeper.inside(), clients.len()), (inside, inside));
+        gate.wait_until_inside(inside).await;
+        assert_eq!((gate.inside(), clients.len()), (inside, inside));
         failures.store(fail, Ordering::SeqCst);
-        keeper.let_go(inside);
+        gate.release(inside);
         let mut statuses: Vec<_> = clients.join_all().await.iter().map(|reply| reply.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [vec![200; inside - fail], vec![401; fail]].concat());
@@ -117,11 +119,14 @@ async fn no_more_than_the_limit_are_ever_inside<St: TestStore>() {
     }
 }
 
-async fn what_the_service_fails_to_do_is_not_charged<St: TestStore>() {
-    for rule in each_algorithm(LOGINS).into_iter().filter(|rule| !rule.queues()) {
+async fn server_errors_are_refunded<St: TestStore>() {
+    for algorithm in each_algorithm(LOGINS)
+        .into_iter()
+        .filter(|algorithm| !algorithm.is_queueing())
+    {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("api", rule, Global, store).refund_if(is_our_fault);
-        let server = Server::start(obliging().layer(layer)).await;
+        let layer = RateLimitLayer::new("api", algorithm, Global, store).refund_if(is_server_error);
+        let server = Server::start(scripted_app().layer(layer)).await;
         for (status, left) in [
             (500, "5"),
             (200, "4"),
@@ -132,16 +137,16 @@ async fn what_the_service_fails_to_do_is_not_charged<St: TestStore>() {
             (599, "1"),
             (400, "0"),
         ] {
-            assert_eq!(ask(&server, status).await, (status, left.into()), "{rule:?}");
+            assert_eq!(send(&server, status).await, (status, left.into()), "{algorithm:?}");
         }
-        assert_eq!(ask(&server, 500).await, (429, "0".into()), "{rule:?}");
+        assert_eq!(send(&server, 500).await, (429, "0".into()), "{algorithm:?}");
     }
 }
 
-async fn the_headers_tell_what_is_left_after_the_refund<St: TestStore>() {
+async fn the_headers_include_the_refund<St: TestStore>() {
     let (store, clock) = St::fresh();
     let layer = RateLimitLayer::token_bucket("logins", LOGINS, Global, store).refund_if(is_success);
-    let server = Server::start(obliging().layer(layer)).await;
+    let server = Server::start(scripted_app().layer(layer)).await;
     let limits =
         |left, reset, more_in| format!(r#"5 {left} {reset} | "logins";q=5;w=60 | "logins";r={left};t={more_in}"#);
     let get = async |status: u16| Reply::to(server.request("/").header("x-status", status)).await.all();
@@ -152,7 +157,7 @@ async fn the_headers_tell_what_is_left_after_the_refund<St: TestStore>() {
     assert_eq!(get(401).await, (401, "-".into(), limits(3, 640, 23)));
 }
 
-async fn a_refund_is_about_the_tier_before_it<St: TestStore>() {
+async fn a_refund_applies_to_the_tier_before_it<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(100), Global, store)
         .tier("failures", FixedWindow::new(Quota::per_minute(50)), Global)
@@ -160,7 +165,7 @@ async fn a_refund_is_about_the_tier_before_it<St: TestStore>() {
         .tier("successes", TokenBucket::new(Quota::per_minute(60)), Global)
         .refund_if(|response: &Response| !is_success(response))
         .tier("last", FixedWindow::new(Quota::per_minute(70)), Global);
-    let server = Server::start(obliging().layer(layer)).await;
+    let server = Server::start(scripted_app().layer(layer)).await;
     for (status, [all, failures, successes, last]) in [
         (200, ["99;t=45", "50;t=0", "59;t=1", "69;t=45"]),
         (401, ["98;t=45", "49;t=45", "59;t=1", "68;t=45"]),
@@ -172,59 +177,59 @@ async fn a_refund_is_about_the_tier_before_it<St: TestStore>() {
     }
 }
 
-async fn all_of_an_expensive_request_is_given_back<St: TestStore>() {
-    for rule in each_algorithm(LOGINS) {
+async fn a_refund_restores_the_full_cost<St: TestStore>() {
+    for algorithm in each_algorithm(LOGINS) {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("api", rule, Global, store)
-            .cost(asked)
+        let layer = RateLimitLayer::new("api", algorithm, Global, store)
+            .cost(requested_cost)
             .refund_if(is_success);
-        let server = Server::start(obliging().layer(layer)).await;
+        let server = Server::start(scripted_app().layer(layer)).await;
         for cost in [5, 0, 4, 1, 5] {
             let reply = Reply::to(server.request("/").header("x-cost", cost)).await;
             assert_eq!(
                 (reply.status, reply.remaining().as_str()),
                 (200, "5"),
-                "{cost} of {rule:?}"
+                "{cost} of {algorithm:?}"
             );
         }
     }
 }
 
-async fn one_of_several_refunds_is_enough<St: TestStore>() {
+async fn any_of_several_refund_conditions_is_enough<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store)
-        .refund_if(is_our_fault)
+        .refund_if(is_server_error)
         .refund_if(|response: &Response| response.status() == StatusCode::NOT_MODIFIED);
-    let server = Server::start(obliging().layer(layer)).await;
+    let server = Server::start(scripted_app().layer(layer)).await;
     for (status, left) in [(500, "5"), (304, "5"), (200, "4"), (503, "4")] {
-        assert_eq!(ask(&server, status).await, (status, left.into()));
+        assert_eq!(send(&server, status).await, (status, left.into()));
     }
 }
 
-async fn a_charge_that_has_lapsed_is_not_given_back<St: TestStore>() {
-    for rule in each_algorithm(LOGINS) {
-        let ((store, clock), keeper) = (St::fresh(), Keeper::new());
-        let layer = RateLimitLayer::new("api", rule, Global, store.clone()).refund_if(is_success);
-        let server = Server::start(keeper.obliging().layer(layer)).await;
-        let limit = Limit::new("api", rule);
+async fn an_expired_charge_is_not_refunded<St: TestStore>() {
+    for algorithm in each_algorithm(LOGINS) {
+        let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
+        let layer = RateLimitLayer::new("api", algorithm, Global, store.clone()).refund_if(is_success);
+        let server = Server::start(gate.scripted_app().layer(layer)).await;
+        let limit = Limit::new("api", algorithm);
         let slow = tokio::spawn(server.get("/"));
-        keeper.keeps(1).await;
+        gate.wait_until_inside(1).await;
         clock.advance(120 * SECOND);
-        assert_eq!(store.left(&limit, &Key::GLOBAL).await, 5, "{rule:?}");
+        assert_eq!(store.left(&limit, &Key::GLOBAL).await, 5, "{algorithm:?}");
         let failing = tokio::spawn(Reply::to(server.request("/").header("x-status", 401)));
-        keeper.keeps(2).await;
-        keeper.let_go(1);
-        assert_eq!(slow.await.unwrap().remaining(), "4", "{rule:?}");
-        keeper.let_go(1);
-        assert_eq!(failing.await.unwrap().remaining(), "4", "{rule:?}");
-        assert_eq!(store.left(&limit, &Key::GLOBAL).await, 4, "{rule:?}");
+        gate.wait_until_inside(2).await;
+        gate.release(1);
+        assert_eq!(slow.await.unwrap().remaining(), "4", "{algorithm:?}");
+        gate.release(1);
+        assert_eq!(failing.await.unwrap().remaining(), "4", "{algorithm:?}");
+        assert_eq!(store.left(&limit, &Key::GLOBAL).await, 4, "{algorithm:?}");
     }
 }
 
 async fn a_handler_that_panics_keeps_its_charge<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store.clone()).refund_if(|_: &Response| true);
-    let handler = async || -> &'static str { panic!("as it is meant to") };
+    let handler = async || -> &'static str { panic!("the handler panics") };
     let server = Server::start(Router::new().route("/", get(handler)).layer(layer)).await;
     for left in [4, 3] {
         assert!(server.request("/").send().await.is_err());
@@ -237,12 +242,13 @@ async fn a_handler_that_panics_keeps_its_charge<St: TestStore>() {
     }
 }
 
-async fn an_error_of_the_inner_service_keeps_its_charge<St: TestStore>() {
+async fn an_inner_error_keeps_its_charge<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store.clone()).refund_if(|_: &Response| true);
     let broken = service_fn(async |_: Request| Err::<Response, BoxError>("the inner service broke".into()));
-    let answer = async |error: BoxError| (StatusCode::BAD_GATEWAY, error.to_string());
-    let server = Server::start(Router::new().route_service("/", HandleError::new(layer.layer(broken), answer))).await;
+    let handle_error = async |error: BoxError| (StatusCode::BAD_GATEWAY, error.to_string());
+    let server =
+        Server::start(Router::new().route_service("/", HandleError::new(layer.layer(broken), handle_error))).await;
     for left in [4, 3] {
         assert_eq!(server.get("/").await.status, 502);
         assert_eq!(
@@ -254,40 +260,40 @@ async fn an_error_of_the_inner_service_keeps_its_charge<St: TestStore>() {
     }
 }
 
-async fn an_exempt_request_has_nothing_to_give_back<St: TestStore>() {
-    let ((store, _), asked) = (St::fresh(), Arc::new(AtomicUsize::new(0)));
-    let count = asked.clone();
+async fn an_exempt_request_is_not_refunded<St: TestStore>() {
+    let ((store, _), evaluated) = (St::fresh(), Arc::new(AtomicUsize::new(0)));
+    let count = evaluated.clone();
     let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store)
         .exempt(|request: &Request| number(request.headers(), "x-staff").is_some())
         .refund_if(move |response: &Response| {
             count.fetch_add(1, Ordering::SeqCst);
             is_success(response)
         });
-    let server = Server::start(obliging().layer(layer)).await;
-    assert_eq!(ask(&server, 401).await, (401, "4".into()));
+    let server = Server::start(scripted_app().layer(layer)).await;
+    assert_eq!(send(&server, 401).await, (401, "4".into()));
     for _ in 0..3 {
         let reply = Reply::to(server.request("/").header("x-staff", 1)).await;
         assert_eq!((reply.status, reply.remaining().as_str()), (200, "-"));
     }
     assert_eq!(
-        (asked.load(Ordering::SeqCst), ask(&server, 200).await),
+        (evaluated.load(Ordering::SeqCst), send(&server, 200).await),
         (1, (200, "4".into()))
     );
 }
 
-/// The response is fine, and tells what was left before.
+/// The response passes, and reports what remained before.
 #[tokio::test]
-async fn a_charge_whose_redis_is_gone_stays() {
-    let (mut redis, keeper) = (RedisServer::start(), Keeper::new());
+async fn redis_killed_before_the_refund_keeps_the_charge() {
+    let (mut redis, gate) = (RedisServer::start(), HandlerGate::new());
     let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
     let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store)
         .fail_closed()
         .refund_if(is_success);
-    let server = Server::start(keeper.obliging().layer(layer)).await;
+    let server = Server::start(gate.scripted_app().layer(layer)).await;
     let client = tokio::spawn(server.get("/"));
-    keeper.keeps(1).await;
+    gate.wait_until_inside(1).await;
     redis.kill();
-    keeper.let_go(1);
+    gate.release(1);
     let reply = client.await.unwrap();
     assert_eq!((reply.status, reply.remaining().as_str()), (200, "4"));
 }

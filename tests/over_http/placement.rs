@@ -1,4 +1,4 @@
-//! Where a layer may be put, and which of them share a limit.
+//! Where a layer can be placed, and which layers share a limit.
 
 use axum::{
     Router,
@@ -7,20 +7,20 @@ use axum::{
 use tokio::task::JoinSet;
 use tollgate::{Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Route, SlidingCounter, SlidingLog};
 
-use support::rules::each_algorithm;
+use support::algorithms::each_algorithm;
 
 use crate::over_http::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_router_is_limited_with_its_fallback,
     routes_are_limited_without_the_fallback,
-    methods_are_limited_apart_from_those_added_later,
+    methods_added_after_the_layer_are_not_limited,
     a_nested_router_is_limited_alone,
     one_layer_on_two_routes_is_one_limit,
-    layers_of_one_name_share_and_of_two_do_not,
-    layers_of_one_name_and_another_shape_do_not_share,
-    a_route_counts_by_its_template,
-    two_nodes_share_exactly,
+    layers_share_a_limit_by_name,
+    layers_of_another_shape_do_not_share,
+    a_route_key_is_the_route_template,
+    two_nodes_share_one_limit_exactly,
 ];
 
 fn hello() -> MethodRouter {
@@ -31,7 +31,7 @@ fn limits(left: u32) -> String {
     format!(r#"9 {left} 660 | "api";q=9;w=60 | "api";r={left};t=45"#)
 }
 
-/// A layer of nine a minute.
+/// A layer that admits nine requests per minute.
 fn nine<St: TestStore>(store: &St) -> RateLimitLayer<FixedWindow, Global, St> {
     RateLimitLayer::fixed_window("api", Quota::per_minute(9), Global, store.clone())
 }
@@ -42,16 +42,16 @@ async fn a_router_is_limited_with_its_fallback<St: TestStore>() {
         .route("/a", hello())
         .route("/b", hello())
         .layer(nine(&store));
-    // What is added after the layer is outside of it.
+    // Routes that are added after the layer are not limited.
     let server = Server::start(app.route("/free", hello())).await;
-    for (path, status, told) in [
+    for (path, status, observed) in [
         ("/a", 200, limits(8)),
         ("/b", 200, limits(7)),
         ("/nowhere", 404, limits(6)),
         ("/free", 200, NOTHING.into()),
         ("/a", 200, limits(5)),
     ] {
-        assert_eq!(server.get(path).await.all(), (status, "-".into(), told), "{path}");
+        assert_eq!(server.get(path).await.all(), (status, "-".into(), observed), "{path}");
     }
 }
 
@@ -62,17 +62,17 @@ async fn routes_are_limited_without_the_fallback<St: TestStore>() {
         .route("/b", hello())
         .route_layer(nine(&store));
     let server = Server::start(app.route("/free", hello())).await;
-    for (path, status, told) in [
+    for (path, status, observed) in [
         ("/a", 200, limits(8)),
         ("/nowhere", 404, NOTHING.into()),
         ("/b", 200, limits(7)),
         ("/free", 200, NOTHING.into()),
     ] {
-        assert_eq!(server.get(path).await.all(), (status, "-".into(), told), "{path}");
+        assert_eq!(server.get(path).await.all(), (status, "-".into(), observed), "{path}");
     }
 }
 
-async fn methods_are_limited_apart_from_those_added_later<St: TestStore>() {
+async fn methods_added_after_the_layer_are_not_limited<St: TestStore>() {
     let (store, _) = St::fresh();
     let app = Router::new()
         .route("/layer", hello().layer(nine(&store)).post(async || "posted"))
@@ -98,24 +98,24 @@ async fn a_nested_router_is_limited_alone<St: TestStore>() {
 }
 
 async fn one_layer_on_two_routes_is_one_limit<St: TestStore>() {
-    for rule in each_algorithm(Quota::per_minute(2))
+    for algorithm in each_algorithm(Quota::per_minute(2))
         .into_iter()
-        .filter(|rule| !rule.queues())
+        .filter(|algorithm| !algorithm.is_queueing())
     {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("shared", rule, Global, store);
+        let layer = RateLimitLayer::new("shared", algorithm, Global, store);
         let app = Router::new().route("/a", hello().layer(layer.clone()));
         let server = Server::start(app.route("/b", hello().layer(layer))).await;
-        let mut told = Vec::new();
+        let mut observed = Vec::new();
         for path in ["/a", "/b", "/a", "/b"] {
             let reply = server.get(path).await;
-            told.push((reply.status, reply.remaining().parse().unwrap()));
+            observed.push((reply.status, reply.remaining().parse().unwrap()));
         }
-        assert_eq!(told, [(200, 1), (200, 0), (429, 0), (429, 0)], "{rule:?}");
+        assert_eq!(observed, [(200, 1), (200, 0), (429, 0), (429, 0)], "{algorithm:?}");
     }
 }
 
-async fn layers_of_one_name_share_and_of_two_do_not<St: TestStore>() {
+async fn layers_share_a_limit_by_name<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = |name| RateLimitLayer::sliding_log(name, Quota::per_minute(1), Global, store.clone());
     let app = Router::new()
@@ -126,28 +126,28 @@ async fn layers_of_one_name_share_and_of_two_do_not<St: TestStore>() {
     for (path, status) in [("/a", 200), ("/b", 429), ("/c", 200), ("/c", 429)] {
         assert_eq!(server.get(path).await.status, status, "{path}");
     }
-    // Nor do two stores.
+    // Different stores do not share either.
     let (elsewhere, _) = St::fresh();
     let layer = RateLimitLayer::sliding_log("one", Quota::per_minute(1), Global, elsewhere);
     let other = Server::start(Router::new().route("/a", hello()).layer(layer)).await;
     assert_eq!(other.get("/a").await.status, 200);
 }
 
-async fn layers_of_one_name_and_another_shape_do_not_share<St: TestStore>() {
+async fn layers_of_another_shape_do_not_share<St: TestStore>() {
     let (store, _) = St::fresh();
     let (minute, hour) = (Quota::per_minute(1), Quota::per_hour(1));
     let shapes = [
         each_algorithm(minute).as_slice(),
         &each_algorithm(hour),
-        &[SlidingCounter::new(minute).rule()],
-        &[SlidingLog::new(Quota::per_day(1)).rule()],
+        &[SlidingCounter::new(minute).to_any()],
+        &[SlidingLog::new(Quota::per_day(1)).to_any()],
     ]
     .concat();
-    let shapes = shapes.into_iter().filter(|rule| !rule.queues());
+    let shapes = shapes.into_iter().filter(|algorithm| !algorithm.is_queueing());
     let mut app = Router::new();
     let mut paths = Vec::new();
-    for (n, rule) in shapes.enumerate() {
-        let layer = RateLimitLayer::new("one", rule, Global, store.clone());
+    for (n, algorithm) in shapes.enumerate() {
+        let layer = RateLimitLayer::new("one", algorithm, Global, store.clone());
         paths.push(format!("/{n}"));
         app = app.route(&paths[n], hello().layer(layer));
     }
@@ -159,7 +159,7 @@ async fn layers_of_one_name_and_another_shape_do_not_share<St: TestStore>() {
     }
 }
 
-async fn a_route_counts_by_its_template<St: TestStore>() {
+async fn a_route_key_is_the_route_template<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("route", Quota::per_minute(1), Route, store);
     let app = Router::new()
@@ -177,7 +177,7 @@ async fn a_route_counts_by_its_template<St: TestStore>() {
     }
 }
 
-async fn two_nodes_share_exactly<St: TestStore>() {
+async fn two_nodes_share_one_limit_exactly<St: TestStore>() {
     let clock = ManualClock::at(NOW);
     let [one, two] = St::nodes(&clock);
     let [one, two] = [one, two].map(|store| Router::new().route("/", hello()).layer(nine(&store)));
@@ -185,15 +185,15 @@ async fn two_nodes_share_exactly<St: TestStore>() {
     for (node, left) in [(0, 8), (1, 7), (1, 6), (0, 5)] {
         assert_eq!(nodes[node].get("/").await.limits(), limits(left));
     }
-    // Thirty at once, on both: what was left is given out once.
+    // Thirty concurrent requests on both nodes: the remaining five units are granted once.
     let mut requests: JoinSet<_> = (0..30).map(|n| nodes[n % 2].get("/")).collect();
-    let mut told = Vec::new();
+    let mut observed = Vec::new();
     while let Some(reply) = requests.join_next().await {
         let reply = reply.unwrap();
-        told.push((reply.status, reply.remaining()));
+        observed.push((reply.status, reply.remaining()));
     }
-    told.sort();
+    observed.sort();
     let expected = ["0", "1", "2", "3", "4"].map(|left| (200, left.to_owned()));
-    assert_eq!(told[..5], expected);
-    assert_eq!(told[5..], vec![(429, "0".to_owned()); 25]);
+    assert_eq!(observed[..5], expected);
+    assert_eq!(observed[5..], vec![(429, "0".to_owned()); 25]);
 }

@@ -1,24 +1,24 @@
-//! A quota by request: what was used stays used when a client changes plans.
+//! Quotas per request: usage is kept when a client changes plans.
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{Algorithm, FixedWindow, Global, Header, Quota, RateLimitLayer, Rule, SlidingLog};
+use tollgate::{Algorithm, AnyAlgorithm, FixedWindow, Global, Header, Quota, RateLimitLayer, SlidingLog};
 
-use support::rules::each_algorithm;
+use support::algorithms::each_algorithm;
 
 use crate::over_http::fixture::{Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
-    what_was_used_stays_used_when_the_plan_changes,
-    a_plan_that_is_used_up_refuses_until_it_is_a_larger_one,
-    a_quota_that_cannot_work_leaves_the_tier_its_own,
-    a_quota_of_another_window_is_counted_apart,
-    a_quota_is_about_the_tier_before_it,
-    more_plans_than_are_kept_ready_work_as_well,
+    usage_is_kept_when_the_plan_changes,
+    an_exhausted_plan_denies_until_the_plan_is_larger,
+    an_invalid_quota_falls_back_to_the_tier_quota,
+    a_quota_with_another_window_is_counted_separately,
+    a_quota_applies_to_the_tier_before_it,
+    more_plans_than_are_cached,
 ];
 
 const FREE: Quota = Quota::per_minute(10);
 
-/// The plan that a request names: pro, a number a minute, or none.
+/// The plan in the request's `x-plan` header: `pro`, `hourly`, or a limit per minute.
 fn plan(request: &Request) -> Option<Quota> {
     match request.headers().get("x-plan")?.to_str().unwrap() {
         "pro" => Some(Quota::per_minute(1000)),
@@ -27,14 +27,14 @@ fn plan(request: &Request) -> Option<Quota> {
     }
 }
 
-async fn serve<St: TestStore>(rule: Rule) -> Server {
+async fn serve<St: TestStore>(algorithm: AnyAlgorithm) -> Server {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("user", rule, Header::new("x-user-id"), store).quota(plan);
+    let layer = RateLimitLayer::new("user", algorithm, Header::new("x-user-id"), store).quota(plan);
     Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await
 }
 
-/// The status, the limit and what is left, as a user on this plan is told.
-async fn told(server: &Server, user: &str, plan: &str) -> (u16, String) {
+/// The status, and the remaining and the total quota, of a request by a user on this plan.
+async fn status_and_quota(server: &Server, user: &str, plan: &str) -> (u16, String) {
     let mut request = server.request("/").header("x-user-id", user);
     if plan != "free" {
         request = request.header("x-plan", plan);
@@ -46,14 +46,16 @@ async fn told(server: &Server, user: &str, plan: &str) -> (u16, String) {
     )
 }
 
-/// Every algorithm that answers at once.
-fn rules() -> impl Iterator<Item = Rule> {
-    each_algorithm(FREE).into_iter().filter(|rule| !rule.queues())
+/// Every algorithm that does not delay.
+fn immediate_algorithms() -> impl Iterator<Item = AnyAlgorithm> {
+    each_algorithm(FREE)
+        .into_iter()
+        .filter(|algorithm| !algorithm.is_queueing())
 }
 
-async fn what_was_used_stays_used_when_the_plan_changes<St: TestStore>() {
-    for rule in rules() {
-        let server = serve::<St>(rule).await;
+async fn usage_is_kept_when_the_plan_changes<St: TestStore>() {
+    for algorithm in immediate_algorithms() {
+        let server = serve::<St>(algorithm).await;
         for (plan, expected) in [
             ("free", "9 of 10"),
             ("pro", "998 of 1000"),
@@ -64,23 +66,27 @@ async fn what_was_used_stays_used_when_the_plan_changes<St: TestStore>() {
             ("pro", "993 of 1000"),
         ] {
             assert_eq!(
-                told(&server, "a", plan).await,
+                status_and_quota(&server, "a", plan).await,
                 (200, expected.into()),
-                "{plan} of {rule:?}"
+                "{plan} of {algorithm:?}"
             );
         }
-        assert_eq!(told(&server, "b", "free").await, (200, "9 of 10".into()), "{rule:?}");
+        assert_eq!(
+            status_and_quota(&server, "b", "free").await,
+            (200, "9 of 10".into()),
+            "{algorithm:?}"
+        );
     }
 }
 
-async fn a_plan_that_is_used_up_refuses_until_it_is_a_larger_one<St: TestStore>() {
-    for rule in rules() {
-        let server = serve::<St>(rule).await;
+async fn an_exhausted_plan_denies_until_the_plan_is_larger<St: TestStore>() {
+    for algorithm in immediate_algorithms() {
+        let server = serve::<St>(algorithm).await;
         for left in (0..10).rev() {
             assert_eq!(
-                told(&server, "a", "free").await,
+                status_and_quota(&server, "a", "free").await,
                 (200, format!("{left} of 10")),
-                "{rule:?}"
+                "{algorithm:?}"
             );
         }
         for (plan, status, expected) in [
@@ -91,29 +97,33 @@ async fn a_plan_that_is_used_up_refuses_until_it_is_a_larger_one<St: TestStore>(
             ("pro", 200, "988 of 1000"),
         ] {
             assert_eq!(
-                told(&server, "a", plan).await,
+                status_and_quota(&server, "a", plan).await,
                 (status, expected.into()),
-                "{plan} of {rule:?}"
+                "{plan} of {algorithm:?}"
             );
         }
     }
 }
 
-async fn a_quota_that_cannot_work_leaves_the_tier_its_own<St: TestStore>() {
-    let server = serve::<St>(SlidingLog::new(FREE).rule()).await;
+async fn an_invalid_quota_falls_back_to_the_tier_quota<St: TestStore>() {
+    let server = serve::<St>(SlidingLog::new(FREE).to_any()).await;
     for (plan, expected) in [
         ("100000", "9 of 10"),
         ("free", "8 of 10"),
         ("65536", "65533 of 65536"),
         ("65537", "6 of 10"),
     ] {
-        assert_eq!(told(&server, "a", plan).await, (200, expected.into()), "{plan}");
+        assert_eq!(
+            status_and_quota(&server, "a", plan).await,
+            (200, expected.into()),
+            "{plan}"
+        );
     }
 }
 
-async fn a_quota_of_another_window_is_counted_apart<St: TestStore>() {
-    for rule in rules() {
-        let server = serve::<St>(rule).await;
+async fn a_quota_with_another_window_is_counted_separately<St: TestStore>() {
+    for algorithm in immediate_algorithms() {
+        let server = serve::<St>(algorithm).await;
         for (plan, expected) in [
             ("free", "9 of 10"),
             ("hourly", "9 of 10"),
@@ -123,15 +133,15 @@ async fn a_quota_of_another_window_is_counted_apart<St: TestStore>() {
             ("hourly", "7 of 10"),
         ] {
             assert_eq!(
-                told(&server, "a", plan).await,
+                status_and_quota(&server, "a", plan).await,
                 (200, expected.into()),
-                "{plan} of {rule:?}"
+                "{plan} of {algorithm:?}"
             );
         }
     }
 }
 
-async fn a_quota_is_about_the_tier_before_it<St: TestStore>() {
+async fn a_quota_applies_to_the_tier_before_it<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("global", Quota::per_minute(50), Global, store)
         .tier("user", FixedWindow::new(FREE), Header::new("x-user-id"))
@@ -145,14 +155,17 @@ async fn a_quota_is_about_the_tier_before_it<St: TestStore>() {
     assert_eq!(reply.limits(), format!("20 19 660 | {policies} | {states}"));
 }
 
-async fn more_plans_than_are_kept_ready_work_as_well<St: TestStore>() {
-    let server = serve::<St>(FixedWindow::new(FREE).rule()).await;
+async fn more_plans_than_are_cached<St: TestStore>() {
+    let server = serve::<St>(FixedWindow::new(FREE).to_any()).await;
     for used in 1..=300 {
         let (limit, left) = (1000 + used, 1000);
         assert_eq!(
-            told(&server, "a", &limit.to_string()).await,
+            status_and_quota(&server, "a", &limit.to_string()).await,
             (200, format!("{left} of {limit}"))
         );
     }
-    assert_eq!(told(&server, "a", "1300").await, (200, "999 of 1300".into()));
+    assert_eq!(
+        status_and_quota(&server, "a", "1300").await,
+        (200, "999 of 1300".into())
+    );
 }

@@ -1,39 +1,36 @@
-//! Tiers that are only watched: what they would have done is told to the service, and to nobody else.
+//! Shadow tiers: their verdicts are reported to the service, and never to clients.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axum::{Router, routing::get};
 use tollgate::{
-    Algorithm, Decision, FixedWindow, Global, Header, HttpAnswers, Key, LeakyBucket, Limit, Quota, RateLimitLayer,
+    Algorithm, Decision, FixedWindow, Global, Header, HttpResponder, Key, LeakyBucket, Limit, Quota, RateLimitLayer,
     SlidingLog, TokenBucket,
 };
 use tracing::Level;
 
-use support::{log, rules::each_algorithm};
+use support::{algorithms::each_algorithm, log};
 
-use crate::over_http::{
-    fixture::{NOTHING, Reply, Server, TestStore, on_both_stores},
-    handlers::asked,
-};
+use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores, requested_cost};
 
 on_both_stores![
-    a_shadow_refuses_nobody_and_is_in_no_header,
+    a_shadow_denies_no_request_and_is_in_no_header,
     a_shadow_does_not_delay,
-    a_shadow_that_never_fits_refuses_nobody_either,
-    a_request_that_lacks_the_key_of_a_shadow_passes,
-    a_shadow_is_charged_only_when_the_whole_request_is,
-    a_shadow_that_refuses_is_not_charged,
+    an_impossible_shadow_denies_no_request,
+    a_request_without_the_key_of_a_shadow_passes,
+    a_shadow_is_charged_only_if_the_request_is_admitted,
+    a_denying_shadow_is_not_charged,
     the_first_tier_can_be_a_shadow,
     all_tiers_can_be_shadows,
     problem_details_do_not_name_a_shadow,
-    whom_a_shadow_would_have_refused_is_logged_once,
+    a_shadow_denial_is_logged_once,
 ];
 
 const ONE: Quota = Quota::per_minute(1);
 const TEN: Quota = Quota::per_minute(10);
 
-/// Answers with what it is told of each tier: its name, whether it is a shadow, the outcome, and what is left.
-fn telling() -> Router {
+/// Responds with each tier's name, whether it is a shadow, its outcome, and what remains.
+fn decision_app() -> Router {
     let handler = async |decision: Decision| {
         let tiers = decision.tiers().iter().map(|tier| {
             let shadow = if tier.is_shadow() { " (shadow)" } else { "" };
@@ -50,16 +47,16 @@ fn telling() -> Router {
     Router::new().route("/", get(handler))
 }
 
-async fn a_shadow_refuses_nobody_and_is_in_no_header<St: TestStore>() {
-    for rule in each_algorithm(Quota::per_minute(2))
+async fn a_shadow_denies_no_request_and_is_in_no_header<St: TestStore>() {
+    for algorithm in each_algorithm(Quota::per_minute(2))
         .into_iter()
-        .filter(|rule| !rule.queues())
+        .filter(|algorithm| !algorithm.is_queueing())
     {
         let (store, _) = St::fresh();
         let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
-            .tier("watched", rule, Global)
+            .tier("watched", algorithm, Global)
             .shadow();
-        let server = Server::start(telling().layer(layer)).await;
+        let server = Server::start(decision_app().layer(layer)).await;
         for (left, watched) in [
             (9, "admitted, 1 left"),
             (8, "admitted, 0 left"),
@@ -68,9 +65,9 @@ async fn a_shadow_refuses_nobody_and_is_in_no_header<St: TestStore>() {
         ] {
             let reply = server.get("/").await;
             let limits = format!(r#"10 {left} 660 | "api";q=10;w=60 | "api";r={left};t=45"#);
-            assert_eq!(reply.all(), (200, "-".into(), limits), "{rule:?}");
-            let told = format!("api admitted, {left} left; watched (shadow) {watched}");
-            assert_eq!(reply.body, told, "{rule:?}");
+            assert_eq!(reply.all(), (200, "-".into(), limits), "{algorithm:?}");
+            let expected = format!("api admitted, {left} left; watched (shadow) {watched}");
+            assert_eq!(reply.body, expected, "{algorithm:?}");
         }
     }
 }
@@ -80,7 +77,7 @@ async fn a_shadow_does_not_delay<St: TestStore>() {
     let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
         .tier("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), Global)
         .shadow();
-    let server = Server::start(telling().layer(layer)).await;
+    let server = Server::start(decision_app().layer(layer)).await;
     for queue in [
         "admitted, 2 left",
         "admitted, 1 left",
@@ -89,35 +86,35 @@ async fn a_shadow_does_not_delay<St: TestStore>() {
     ] {
         let reply = server.get("/").await;
         assert!(reply.body.ends_with(queue), "{} is not {queue}", reply.body);
-        assert_eq!((reply.status, clock.waiting()), (200, 0));
+        assert_eq!((reply.status, clock.pending_sleeps()), (200, 0));
     }
 }
 
-async fn a_shadow_that_never_fits_refuses_nobody_either<St: TestStore>() {
-    for rule in each_algorithm(ONE) {
+async fn an_impossible_shadow_denies_no_request<St: TestStore>() {
+    for algorithm in each_algorithm(ONE) {
         let (store, _) = St::fresh();
         let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
-            .tier("watched", rule, Global)
-            .cost(asked)
+            .tier("watched", algorithm, Global)
+            .cost(requested_cost)
             .shadow();
-        let server = Server::start(telling().layer(layer)).await;
+        let server = Server::start(decision_app().layer(layer)).await;
         let reply = Reply::to(server.request("/").header("x-cost", u64::MAX)).await;
-        let told = "api admitted, 9 left; watched (shadow) impossible, 1 left";
-        assert_eq!((reply.status, reply.body.as_str()), (200, told), "{rule:?}");
+        let expected = "api admitted, 9 left; watched (shadow) impossible, 1 left";
+        assert_eq!((reply.status, reply.body.as_str()), (200, expected), "{algorithm:?}");
     }
 }
 
-async fn a_request_that_lacks_the_key_of_a_shadow_passes<St: TestStore>() {
+async fn a_request_without_the_key_of_a_shadow_passes<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("user", TEN, Header::new("x-user-id"), store)
         .tier("tenant", FixedWindow::new(ONE), Header::new("x-tenant"))
         .shadow();
-    let server = Server::start(telling().layer(layer)).await;
+    let server = Server::start(decision_app().layer(layer)).await;
     assert_eq!(server.get_as("a").await.body, "user admitted, 9 left");
     let request = server.request("/").header("x-user-id", "a").header("x-tenant", "t");
-    let told = "user admitted, 8 left; tenant (shadow) admitted, 0 left";
-    assert_eq!(Reply::to(request).await.body, told);
-    // A key that counts is as necessary as ever.
+    let expected = "user admitted, 8 left; tenant (shadow) admitted, 0 left";
+    assert_eq!(Reply::to(request).await.body, expected);
+    // The keys of enforced tiers are still required.
     for request in [server.request("/"), server.request("/").header("x-tenant", "t")] {
         let reply = Reply::to(request).await;
         assert_eq!(reply.all(), (400, "-".into(), NOTHING.into()));
@@ -125,12 +122,12 @@ async fn a_request_that_lacks_the_key_of_a_shadow_passes<St: TestStore>() {
     }
 }
 
-async fn a_shadow_is_charged_only_when_the_whole_request_is<St: TestStore>() {
+async fn a_shadow_is_charged_only_if_the_request_is_admitted<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(2), Global, store.clone())
         .tier("watched", TokenBucket::new(TEN), Global)
         .shadow();
-    let server = Server::start(telling().layer(layer)).await;
+    let server = Server::start(decision_app().layer(layer)).await;
     let watched = Limit::new("watched", TokenBucket::new(TEN));
     for (status, left) in [(200, 9), (200, 8), (429, 8), (429, 8)] {
         assert_eq!(server.get("/").await.status, status);
@@ -138,18 +135,18 @@ async fn a_shadow_is_charged_only_when_the_whole_request_is<St: TestStore>() {
     }
 }
 
-async fn a_shadow_that_refuses_is_not_charged<St: TestStore>() {
+async fn a_denying_shadow_is_not_charged<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store.clone())
-        .cost(asked)
+        .cost(requested_cost)
         .tier("watched", SlidingLog::new(TEN), Global)
-        .cost(asked)
+        .cost(requested_cost)
         .shadow()
         .tier("beside", FixedWindow::new(Quota::per_minute(100)), Global)
-        .cost(asked)
+        .cost(requested_cost)
         .shadow();
-    let server = Server::start(telling().layer(layer)).await;
-    for (cost, told) in [
+    let server = Server::start(decision_app().layer(layer)).await;
+    for (cost, expected) in [
         (
             7,
             "api admitted, 93 left; watched (shadow) admitted, 3 left; beside (shadow) admitted, 93 left",
@@ -164,7 +161,7 @@ async fn a_shadow_that_refuses_is_not_charged<St: TestStore>() {
         ),
     ] {
         let reply = Reply::to(server.request("/").header("x-cost", cost)).await;
-        assert_eq!((reply.status, reply.body.as_str()), (200, told));
+        assert_eq!((reply.status, reply.body.as_str()), (200, expected));
     }
 }
 
@@ -173,8 +170,8 @@ async fn the_first_tier_can_be_a_shadow<St: TestStore>() {
     let layer = RateLimitLayer::fixed_window("watched", ONE, Header::new("x-tenant"), store)
         .shadow()
         .tier("api", FixedWindow::new(Quota::per_minute(3)), Global);
-    let server = Server::start(telling().layer(layer)).await;
-    for (status, left, told) in [
+    let server = Server::start(decision_app().layer(layer)).await;
+    for (status, left, expected) in [
         (200, 2, "watched (shadow) admitted, 0 left; api admitted, 2 left"),
         (200, 1, "watched (shadow) limited, 0 left; api admitted, 1 left"),
         (200, 0, "watched (shadow) limited, 0 left; api admitted, 0 left"),
@@ -182,9 +179,9 @@ async fn the_first_tier_can_be_a_shadow<St: TestStore>() {
         let reply = Reply::to(server.request("/").header("x-tenant", "t")).await;
         let limits = format!(r#"3 {left} 660 | "api";q=3;w=60 | "api";r={left};t=45"#);
         assert_eq!(reply.all(), (status, "-".into(), limits));
-        assert_eq!(reply.body, told);
+        assert_eq!(reply.body, expected);
     }
-    // It is the other that refuses, with or without a key for this one.
+    // The other tier denies, with or without a key for the shadow.
     for request in [server.request("/").header("x-tenant", "t"), server.request("/")] {
         let limits = r#"3 0 660 | "api";q=3;w=60 | "api";r=0;t=45"#;
         assert_eq!(Reply::to(request).await.all(), (429, "45".into(), limits.into()));
@@ -192,31 +189,31 @@ async fn the_first_tier_can_be_a_shadow<St: TestStore>() {
 }
 
 async fn all_tiers_can_be_shadows<St: TestStore>() {
-    for rule in each_algorithm(ONE) {
+    for algorithm in each_algorithm(ONE) {
         let (store, _) = St::fresh();
-        let alone = RateLimitLayer::new("watched", rule, Header::new("x-user-id"), store).shadow();
-        let server = Server::start(telling().layer(alone.clone())).await;
+        let alone = RateLimitLayer::new("watched", algorithm, Header::new("x-user-id"), store).shadow();
+        let server = Server::start(decision_app().layer(alone.clone())).await;
         let two = alone.tier("other", FixedWindow::new(TEN), Global).shadow();
-        for (told, remaining) in [("admitted", 0), ("limited", 0), ("limited", 0)] {
+        for (expected, remaining) in [("admitted", 0), ("limited", 0), ("limited", 0)] {
             let reply = server.get_as("a").await;
-            assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{rule:?}");
+            assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{algorithm:?}");
             assert_eq!(
                 reply.body,
-                format!("watched (shadow) {told}, {remaining} left"),
-                "{rule:?}"
+                format!("watched (shadow) {expected}, {remaining} left"),
+                "{algorithm:?}"
             );
         }
         let reply = server.get("/").await;
         assert_eq!(
             (reply.all(), reply.body.as_str()),
             ((200, "-".into(), NOTHING.into()), ""),
-            "{rule:?}"
+            "{algorithm:?}"
         );
-        // They share the limit of the one that stands alone.
-        let reply = Server::start(telling().layer(two)).await.get_as("a").await;
-        assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{rule:?}");
-        let told = "watched (shadow) limited, 0 left; other (shadow) admitted, 9 left";
-        assert_eq!(reply.body, told, "{rule:?}");
+        // The second layer shares the limit of the first tier.
+        let reply = Server::start(decision_app().layer(two)).await.get_as("a").await;
+        assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{algorithm:?}");
+        let expected = "watched (shadow) limited, 0 left; other (shadow) admitted, 9 left";
+        assert_eq!(reply.body, expected, "{algorithm:?}");
     }
 }
 
@@ -225,32 +222,32 @@ async fn problem_details_do_not_name_a_shadow<St: TestStore>() {
     let layer = RateLimitLayer::fixed_window("day", Quota::per_day(1), Global, store)
         .shadow()
         .tier("minute", FixedWindow::new(ONE), Global)
-        .respond_with(HttpAnswers::new().problem_details());
-    let server = Server::start(telling().layer(layer)).await;
+        .respond_with(HttpResponder::new().problem_details());
+    let server = Server::start(decision_app().layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
     let problem = server.get("/").await.json();
-    // It would have taken longer by the day's reckoning.
+    // The shadow's wait would be longer.
     assert_eq!(
         (&problem["retry_after"], &problem["violated-policies"]),
         (&45.into(), &["minute"].as_slice().into())
     );
 }
 
-async fn whom_a_shadow_would_have_refused_is_logged_once<St: TestStore>() {
+async fn a_shadow_denial_is_logged_once<St: TestStore>() {
     static USERS: AtomicU32 = AtomicU32::new(0);
     log::listen();
     let user = format!("watched-{}", USERS.fetch_add(1, Ordering::Relaxed));
     let (store, _) = St::fresh();
     let watched = Header::new("x-user-id");
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(3), Global, store)
-        .tier("watched", FixedWindow::new(ONE).rule(), watched.clone())
+        .tier("watched", FixedWindow::new(ONE).to_any(), watched.clone())
         .shadow()
-        .tier("roomy", FixedWindow::new(TEN), watched.clone())
+        .tier("ample", FixedWindow::new(TEN), watched.clone())
         .shadow()
         .tier("tiny", TokenBucket::new(ONE), watched)
         .cost(|_: &axum::extract::Request| 2)
         .shadow();
-    let server = Server::start(telling().layer(layer)).await;
+    let server = Server::start(decision_app().layer(layer)).await;
     let lines = || {
         let ours = log::take(|line| line.field("key") == Key::named("x-user-id", &user).digest());
         let lines = ours.iter().map(|line| {
@@ -262,17 +259,17 @@ async fn whom_a_shadow_would_have_refused_is_logged_once<St: TestStore>() {
         lines.collect::<Vec<_>>()
     };
     let (watched, tiny) = (
-        "watched: limited: a shadow would have refused a request",
-        "tiny: impossible: a shadow would have refused a request",
+        "watched: limited: shadow would have denied request",
+        "tiny: impossible: shadow would have denied request",
     );
-    for (status, said) in [
+    for (status, logged) in [
         (200, &[tiny][..]),
         (200, &[watched, tiny]),
         (200, &[watched, tiny]),
-        // Whom another tier refuses, nobody else needs to.
+        // A request that another tier denies is not logged for the shadows.
         (429, &[]),
     ] {
         assert_eq!(server.get_as(&user).await.status, status);
-        assert_eq!(lines(), said);
+        assert_eq!(lines(), logged);
     }
 }

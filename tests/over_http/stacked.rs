@@ -1,19 +1,19 @@
-//! Layers around one another: each asks for itself, and headers add up.
+//! Stacked layers: each decides separately, and their headers are combined.
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{FixedWindow, Global, Header, HttpAnswers, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer};
 
 use crate::over_http::fixture::{Server, TestStore, on_both_stores};
 
 on_both_stores![
-    lists_add_up_and_the_smaller_remaining_speaks,
-    a_refusal_of_the_outer_layer_is_never_seen_by_the_inner_one,
-    a_refusal_of_the_inner_layer_leaves_the_outer_charge,
-    what_an_inner_layer_refuses_it_speaks_for,
-    layers_of_other_header_names_speak_for_themselves,
+    lists_are_appended_and_the_smaller_remaining_is_reported,
+    a_denial_by_the_outer_layer_does_not_charge_the_inner_one,
+    a_denial_by_the_inner_layer_keeps_the_outer_charge,
+    the_headers_of_a_denying_inner_layer_are_kept,
+    layers_with_other_header_names_add_their_own_headers,
 ];
 
-/// An outer limit for everybody and an inner one for a user.
+/// An outer global limit and an inner limit per user.
 async fn serve<St: TestStore>(store: &St, outer: u32, inner: u32) -> Server {
     let inner = RateLimitLayer::fixed_window(
         "user",
@@ -27,23 +27,23 @@ async fn serve<St: TestStore>(store: &St, outer: u32, inner: u32) -> Server {
 
 const USER: &str = r#""user";q=2;w=60"#;
 
-async fn lists_add_up_and_the_smaller_remaining_speaks<St: TestStore>() {
+async fn lists_are_appended_and_the_smaller_remaining_is_reported<St: TestStore>() {
     let (store, _) = St::fresh();
     let server = serve(&store, 4, 2).await;
     let policies = format!(r#"{USER} + "global";q=4;w=3600"#);
-    for (user, spoken, states) in [
+    for (user, x_headers, states) in [
         ("a", "2 1 660", r#""user";r=1;t=45 + "global";r=3;t=2985"#),
         ("a", "2 0 660", r#""user";r=0;t=45 + "global";r=2;t=2985"#),
-        // As much is left of both: the inner one has spoken, and is not talked over.
+        // The same amount remains in both, so the inner layer's headers are kept.
         ("b", "2 1 660", r#""user";r=1;t=45 + "global";r=1;t=2985"#),
         ("c", "4 0 3600", r#""user";r=1;t=45 + "global";r=0;t=2985"#),
     ] {
-        let limits = format!("{spoken} | {policies} | {states}");
+        let limits = format!("{x_headers} | {policies} | {states}");
         assert_eq!(server.get_as(user).await.all(), (200, "-".into(), limits));
     }
 }
 
-async fn a_refusal_of_the_outer_layer_is_never_seen_by_the_inner_one<St: TestStore>() {
+async fn a_denial_by_the_outer_layer_does_not_charge_the_inner_one<St: TestStore>() {
     let (store, clock) = St::fresh();
     let server = serve(&store, 1, 2).await;
     assert_eq!(server.get_as("a").await.status, 200);
@@ -58,7 +58,7 @@ async fn a_refusal_of_the_outer_layer_is_never_seen_by_the_inner_one<St: TestSto
     assert_eq!(server.get_as("a").await.status, 200);
 }
 
-async fn a_refusal_of_the_inner_layer_leaves_the_outer_charge<St: TestStore>() {
+async fn a_denial_by_the_inner_layer_keeps_the_outer_charge<St: TestStore>() {
     let (store, _) = St::fresh();
     let server = serve(&store, 100, 2).await;
     for _ in 0..2 {
@@ -71,8 +71,8 @@ async fn a_refusal_of_the_inner_layer_leaves_the_outer_charge<St: TestStore>() {
     }
 }
 
-/// The inner one has more left than the outer one, and not enough.
-async fn what_an_inner_layer_refuses_it_speaks_for<St: TestStore>() {
+/// The inner layer has more left than the outer one, but too little for the request.
+async fn the_headers_of_a_denying_inner_layer_are_kept<St: TestStore>() {
     let (store, _) = St::fresh();
     let inner =
         RateLimitLayer::fixed_window("bytes", Quota::per_minute(1000), Global, store.clone()).cost(|_: &Request| 600);
@@ -86,12 +86,12 @@ async fn what_an_inner_layer_refuses_it_speaks_for<St: TestStore>() {
     assert_eq!(server.get("/").await.all(), (429, "45".into(), limits));
 }
 
-async fn layers_of_other_header_names_speak_for_themselves<St: TestStore>() {
+async fn layers_with_other_header_names_add_their_own_headers<St: TestStore>() {
     let (store, _) = St::fresh();
     let names = ["x-outer-limit", "x-outer-left", "x-outer-reset"];
-    let answers = HttpAnswers::new().header_names(names).without_ietf_headers();
+    let responder = HttpResponder::new().header_names(names).without_ietf_headers();
     let inner = RateLimitLayer::fixed_window("user", Quota::per_minute(2), Header::new("x-user-id"), store.clone());
-    let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store).respond_with(answers);
+    let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store).respond_with(responder);
     let app = Router::new().route("/", get(async || "done")).layer(inner).layer(outer);
     let server = Server::start(app).await;
     let reply = server.get_as("a").await;

@@ -1,4 +1,4 @@
-//! Charges that are corrected when a response's body ends.
+//! Settlements at the end of a response's body.
 
 use std::sync::{
     Arc, Mutex,
@@ -13,37 +13,34 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
-use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, Sent};
+use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, SentBody};
 
-use crate::over_http::{
-    fixture::{Server, TestStore, on_both_stores, yielding},
-    handlers::{Chunks, number},
-};
+use crate::over_http::fixture::{Chunks, Server, TestStore, number, on_both_stores, yield_until};
 
 on_both_stores![
-    a_stream_is_settled_at_its_end_and_not_before,
-    more_than_was_charged_is_owed,
-    what_a_handler_counts_meanwhile_is_what_counts,
+    a_stream_is_settled_when_it_ends,
+    a_settlement_above_the_charge_becomes_a_debt,
+    a_cost_that_the_handler_counts_is_settled,
     a_body_of_a_known_length_is_settled_with_its_last_byte,
-    a_whole_body_is_settled_and_an_empty_one_costs_nothing,
-    tiers_are_settled_each_in_its_time,
-    what_the_response_itself_says_counts_before_its_body,
-    layers_around_one_another_settle_the_same_body,
+    a_buffered_body_is_settled_and_an_empty_one_costs_zero,
+    tiers_settle_on_the_response_or_on_its_body,
+    a_settlement_by_the_response_overrides_one_by_its_body,
+    stacked_layers_settle_the_same_body,
 ];
 
 pub(crate) const HUNDRED: Quota = Quota::per_minute(100);
 
-/// What an answer costs until it is known.
+/// The charge until the true cost is known.
 pub(crate) fn twenty(_: &Request) -> u64 {
     20
 }
 
-/// The next response, which the test has put there.
+/// The next response, which the test sets.
 #[derive(Clone, Default)]
 pub(crate) struct Next(Arc<Mutex<Option<Response>>>);
 
 impl Next {
-    pub(crate) fn is(&self, response: impl IntoResponse) {
+    pub(crate) fn set(&self, response: impl IntoResponse) {
         *self.0.lock().unwrap() = Some(response.into_response());
     }
 
@@ -59,21 +56,21 @@ pub(crate) async fn left<St: TestStore>(store: &St, name: &str) -> u64 {
         .await
 }
 
-/// A hundred bytes a minute, of which each answer is charged twenty at first.
+/// A hundred bytes per minute. Each response is charged twenty until it is settled.
 pub(crate) async fn serve<St: TestStore>() -> (Server, St, Next) {
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
         .cost(twenty)
-        .settle_body(|sent: &Sent| sent.bytes());
+        .settle_body(|sent: &SentBody| sent.bytes());
     (Server::start(next.app().layer(layer)).await, store, next)
 }
 
-async fn a_stream_is_settled_at_its_end_and_not_before<St: TestStore>() {
+async fn a_stream_is_settled_when_it_ends<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
     let (sender, body) = Chunks::new();
-    next.is(Body::new(body));
+    next.set(Body::new(body));
     let mut response = server.request("/").send().await.unwrap();
-    // The headers are sent before the body, and tell what was left then.
+    // The headers are sent before the body, and contain what remained then.
     assert_eq!(response.headers()["x-ratelimit-remaining"], "80");
     for chunk in ["a", "", "bcd", "efgh"] {
         sender.send(Ok(chunk)).unwrap();
@@ -84,32 +81,32 @@ async fn a_stream_is_settled_at_its_end_and_not_before<St: TestStore>() {
     }
     drop(sender);
     assert_eq!(response.chunk().await.unwrap(), None);
-    yielding(async || left(&store, "bytes").await == 92).await;
+    yield_until(async || left(&store, "bytes").await == 92).await;
 }
 
-async fn more_than_was_charged_is_owed<St: TestStore>() {
+async fn a_settlement_above_the_charge_becomes_a_debt<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
     for (length, total) in [(30, 70), (50, 20), (100, 0)] {
-        next.is("x".repeat(length));
+        next.set("x".repeat(length));
         assert_eq!(server.get("/").await.body.len(), length);
-        yielding(async || left(&store, "bytes").await == total).await;
+        yield_until(async || left(&store, "bytes").await == total).await;
     }
     assert_eq!(server.get("/").await.status, 429);
 }
 
-async fn what_a_handler_counts_meanwhile_is_what_counts<St: TestStore>() {
+async fn a_cost_that_the_handler_counts_is_settled<St: TestStore>() {
     #[derive(Clone, Default)]
     struct Tokens(Arc<AtomicU64>);
 
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = RateLimitLayer::fixed_window("tokens", HUNDRED, Global, store.clone())
         .cost(twenty)
-        .settle_body(|sent: &Sent| Some(sent.extensions().get::<Tokens>()?.0.load(Ordering::SeqCst)));
+        .settle_body(|sent: &SentBody| Some(sent.extensions().get::<Tokens>()?.0.load(Ordering::SeqCst)));
     let server = Server::start(next.app().layer(layer)).await;
     let ((sender, body), tokens) = (Chunks::new(), Tokens::default());
     let mut response = Response::new(Body::new(body));
     response.extensions_mut().insert(tokens.clone());
-    next.is(response);
+    next.set(response);
     let mut response = server.request("/").send().await.unwrap();
     for chunk in ["three", "more", "words"] {
         tokens.0.fetch_add(1, Ordering::SeqCst);
@@ -119,14 +116,14 @@ async fn what_a_handler_counts_meanwhile_is_what_counts<St: TestStore>() {
     }
     drop(sender);
     assert_eq!(response.chunk().await.unwrap(), None);
-    yielding(async || left(&store, "tokens").await == 97).await;
+    yield_until(async || left(&store, "tokens").await == 97).await;
 }
 
 async fn a_body_of_a_known_length_is_settled_with_its_last_byte<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
-    // Nobody asks a body for more than it has announced: it need not even end.
+    // hyper polls a body only up to its announced length, so this body never has to end.
     let (sender, body) = Chunks::new();
-    next.is(([(CONTENT_LENGTH, "6")], Body::new(body)));
+    next.set(([(CONTENT_LENGTH, "6")], Body::new(body)));
     let mut response = server.request("/").send().await.unwrap();
     sender.send(Ok("abc")).unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "abc");
@@ -134,10 +131,10 @@ async fn a_body_of_a_known_length_is_settled_with_its_last_byte<St: TestStore>()
     sender.send(Ok("def")).unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "def");
     assert_eq!(response.chunk().await.unwrap(), None);
-    yielding(async || left(&store, "bytes").await == 94).await;
+    yield_until(async || left(&store, "bytes").await == 94).await;
 }
 
-async fn a_whole_body_is_settled_and_an_empty_one_costs_nothing<St: TestStore>() {
+async fn a_buffered_body_is_settled_and_an_empty_one_costs_zero<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
     for (body, length, total) in [
         (Body::from("hello"), "5", 95),
@@ -146,14 +143,14 @@ async fn a_whole_body_is_settled_and_an_empty_one_costs_nothing<St: TestStore>()
         (Body::from("x".repeat(20)), "20", 75),
         (Body::new(Chunks::of(&[])), "-", 75),
     ] {
-        next.is(body);
+        next.set(body);
         let reply = server.get("/").await;
         assert_eq!((reply.status, reply.header("content-length").as_str()), (200, length));
-        yielding(async || left(&store, "bytes").await == total).await;
+        yield_until(async || left(&store, "bytes").await == total).await;
     }
 }
 
-async fn tiers_are_settled_each_in_its_time<St: TestStore>() {
+async fn tiers_settle_on_the_response_or_on_its_body<St: TestStore>() {
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = RateLimitLayer::fixed_window("requests", HUNDRED, Global, store.clone())
         .tier("rows", FixedWindow::new(HUNDRED), Global)
@@ -161,7 +158,7 @@ async fn tiers_are_settled_each_in_its_time<St: TestStore>() {
         .settle(|response: &Response| number(response.headers(), "x-rows"))
         .tier("bytes", FixedWindow::new(HUNDRED), Global)
         .cost(twenty)
-        .settle_body(|sent: &Sent| sent.bytes())
+        .settle_body(|sent: &SentBody| sent.bytes())
         .tier("failures", FixedWindow::new(HUNDRED), Global)
         .refund_if(|response: &Response| response.status().is_success());
     let server = Server::start(next.app().layer(layer)).await;
@@ -173,22 +170,22 @@ async fn tiers_are_settled_each_in_its_time<St: TestStore>() {
         all
     };
     let (sender, body) = Chunks::new();
-    next.is(([("x-rows", "7")], Body::new(body)));
+    next.set(([("x-rows", "7")], Body::new(body)));
     let mut response = server.request("/").send().await.unwrap();
-    let told = r#""requests";r=99;t=45, "rows";r=93;t=45, "bytes";r=80;t=45, "failures";r=100;t=0"#;
-    assert_eq!(response.headers()["ratelimit"], told);
+    let states = r#""requests";r=99;t=45, "rows";r=93;t=45, "bytes";r=80;t=45, "failures";r=100;t=0"#;
+    assert_eq!(response.headers()["ratelimit"], states);
     sender.send(Ok("abc")).unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "abc");
     assert_eq!(all().await, [99, 93, 80, 100]);
     drop(sender);
     assert_eq!(response.chunk().await.unwrap(), None);
-    yielding(async || all().await == [99, 93, 97, 100]).await;
+    yield_until(async || all().await == [99, 93, 97, 100]).await;
 }
 
-async fn what_the_response_itself_says_counts_before_its_body<St: TestStore>() {
+async fn a_settlement_by_the_response_overrides_one_by_its_body<St: TestStore>() {
     let rows = |response: &Response| number(response.headers(), "x-rows");
     let failed = |response: &Response| response.status().is_server_error();
-    let bytes = |sent: &Sent| (sent.bytes() > 0).then_some(sent.bytes());
+    let bytes = |sent: &SentBody| (sent.bytes() > 0).then_some(sent.bytes());
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = |name| RateLimitLayer::fixed_window(name, HUNDRED, Global, store.clone()).cost(twenty);
     let app = next
@@ -200,7 +197,7 @@ async fn what_the_response_itself_says_counts_before_its_body<St: TestStore>() {
     for (status, rows, body, cost) in [
         (200, None, "hello", 5),
         (200, Some("7"), "hello", 7),
-        // It was charged that much already, and that is said, too.
+        // A settlement that equals the charge counts too.
         (200, Some("20"), "hello", 20),
         (500, Some("7"), "hello", 0),
         (500, None, "hello", 0),
@@ -214,19 +211,19 @@ async fn what_the_response_itself_says_counts_before_its_body<St: TestStore>() {
         rows.into_iter().flatten().for_each(|(name, rows)| {
             response.headers_mut().insert(name, rows.parse().unwrap());
         });
-        next.is(response);
+        next.set(response);
         assert_eq!(server.get("/").await.status, status);
         let after = before - cost;
-        yielding(async || [left(&store, "behind").await, left(&store, "before").await] == [after; 2]).await;
+        yield_until(async || [left(&store, "behind").await, left(&store, "before").await] == [after; 2]).await;
         before = after;
     }
 }
 
-async fn layers_around_one_another_settle_the_same_body<St: TestStore>() {
+async fn stacked_layers_settle_the_same_body<St: TestStore>() {
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = |name, times: u64| {
         let layer = RateLimitLayer::fixed_window(name, HUNDRED, Global, store.clone()).cost(twenty);
-        layer.settle_body(move |sent: &Sent| times * sent.bytes())
+        layer.settle_body(move |sent: &SentBody| times * sent.bytes())
     };
     let app = next.app().layer(layer("inner", 1)).layer(layer("outer", 2));
     let server = Server::start(app).await;
@@ -234,8 +231,8 @@ async fn layers_around_one_another_settle_the_same_body<St: TestStore>() {
         (Body::from("hello"), [95, 90]),
         (Body::new(Chunks::of(&["abc", "d"])), [91, 82]),
     ] {
-        next.is(body);
+        next.set(body);
         assert_eq!(server.get("/").await.status, 200);
-        yielding(async || (left(&store, "inner").await, left(&store, "outer").await) == (inner, outer)).await;
+        yield_until(async || (left(&store, "inner").await, left(&store, "outer").await) == (inner, outer)).await;
     }
 }

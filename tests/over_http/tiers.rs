@@ -1,4 +1,4 @@
-//! Several tiers of one layer: charged together, and the tightest speaks.
+//! Several tiers of one layer: charged together, and the most restrictive one is reported.
 
 use axum::{Router, http::Method, routing::get};
 use tollgate::{FixedWindow, Global, Header, HttpMethod, Key, Limit, Quota, RateLimitLayer, SlidingLog, TokenBucket};
@@ -6,19 +6,19 @@ use tollgate::{FixedWindow, Global, Header, HttpMethod, Key, Limit, Quota, RateL
 use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
-    a_refusal_by_one_tier_costs_the_others_nothing,
-    of_an_admission_the_least_left_speaks,
-    of_a_refusal_the_longest_wait_speaks,
-    an_unlisted_tier_refuses_and_is_not_told_of,
-    a_layer_of_unlisted_tiers_says_nothing_of_limits,
-    a_tier_applies_to_whom_its_key_names,
+    a_denial_by_one_tier_does_not_charge_the_others,
+    an_admission_reports_the_least_remaining,
+    a_denial_reports_the_longest_wait,
+    a_hidden_tier_denies_and_is_not_reported,
+    a_layer_of_hidden_tiers_adds_no_headers,
+    a_tier_applies_only_to_requests_with_its_key,
 ];
 
 const GLOBAL: Quota = Quota::per_minute(10_000);
 const USER: Quota = Quota::per_minute(100);
 const EXPENSIVE: Quota = Quota::per_minute(10);
 
-async fn a_refusal_by_one_tier_costs_the_others_nothing<St: TestStore>() {
+async fn a_denial_by_one_tier_does_not_charge_the_others<St: TestStore>() {
     let (store, clock) = St::fresh();
     let user = Header::new("x-user-id");
     let layer = RateLimitLayer::fixed_window("global", GLOBAL, Global, store.clone())
@@ -39,7 +39,7 @@ async fn a_refusal_by_one_tier_costs_the_others_nothing<St: TestStore>() {
         let reply = server.get_as("alice").await;
         assert_eq!(reply.all(), (429, "45".into(), limits(9990, 90, 0)));
     }
-    // Another user has a limit of their own, and finds the global one as it was left.
+    // Another user has a separate limit, and shares the global one.
     assert_eq!(server.get_as("bob").await.all(), (200, "-".into(), limits(9989, 99, 9)));
     let limit = Limit::new("user", FixedWindow::new(USER));
     assert_eq!(store.left(&limit, &Key::new("x-user-id:alice")).await, 90);
@@ -49,7 +49,7 @@ async fn a_refusal_by_one_tier_costs_the_others_nothing<St: TestStore>() {
     assert_eq!((reply.status, reply.remaining().as_str()), (200, "9"));
 }
 
-async fn of_an_admission_the_least_left_speaks<St: TestStore>() {
+async fn an_admission_reports_the_least_remaining<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("wide", Quota::per_minute(4), Global, store)
         .tier(
@@ -64,29 +64,29 @@ async fn of_an_admission_the_least_left_speaks<St: TestStore>() {
         );
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let policies = r#""wide";q=4;w=60, "narrow";q=2;w=60, "middle";q=3;w=60"#;
-    let told = async |user: &str| server.get_as(user).await.limits();
+    let limits_of = async |user: &str| server.get_as(user).await.limits();
     let states = r#""wide";r=3;t=45, "narrow";r=1;t=60, "middle";r=2;t=20"#;
-    assert_eq!(told("a").await, format!("2 1 676 | {policies} | {states}"));
+    assert_eq!(limits_of("a").await, format!("2 1 676 | {policies} | {states}"));
     let states = r#""wide";r=2;t=45, "narrow";r=1;t=60, "middle";r=2;t=20"#;
-    assert_eq!(told("b").await, format!("2 1 676 | {policies} | {states}"));
+    assert_eq!(limits_of("b").await, format!("2 1 676 | {policies} | {states}"));
     let states = r#""wide";r=1;t=45, "narrow";r=0;t=60, "middle";r=1;t=40"#;
-    assert_eq!(told("b").await, format!("2 0 676 | {policies} | {states}"));
-    // The least is now left of the tier that all share.
+    assert_eq!(limits_of("b").await, format!("2 0 676 | {policies} | {states}"));
+    // The shared tier has the least remaining now.
     let states = r#""wide";r=0;t=45, "narrow";r=1;t=60, "middle";r=2;t=20"#;
-    assert_eq!(told("c").await, format!("4 0 660 | {policies} | {states}"));
+    assert_eq!(limits_of("c").await, format!("4 0 660 | {policies} | {states}"));
 }
 
-async fn of_a_refusal_the_longest_wait_speaks<St: TestStore>() {
+async fn a_denial_reports_the_longest_wait<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::token_bucket("second", Quota::per_second(1), Global, store)
         .tier("hour", FixedWindow::new(Quota::per_hour(1)), Global)
         .tier("minute", FixedWindow::new(Quota::per_minute(1)), Global)
-        .tier("roomy", FixedWindow::new(Quota::per_day(2)), Global);
+        .tier("ample", FixedWindow::new(Quota::per_day(2)), Global);
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
-    // The day has been used too, but it is not what stands in the way.
-    let policies = r#""second";q=1;w=1, "hour";q=1;w=3600, "minute";q=1;w=60, "roomy";q=2;w=86400"#;
-    let states = r#""second";r=0;t=1, "hour";r=0;t=2985, "minute";r=0;t=45, "roomy";r=1;t=85785"#;
+    // The day is charged too, but it does not deny.
+    let policies = r#""second";q=1;w=1, "hour";q=1;w=3600, "minute";q=1;w=60, "ample";q=2;w=86400"#;
+    let states = r#""second";r=0;t=1, "hour";r=0;t=2985, "minute";r=0;t=45, "ample";r=1;t=85785"#;
     let reply = server.get("/").await;
     assert_eq!(
         reply.all(),
@@ -95,10 +95,10 @@ async fn of_a_refusal_the_longest_wait_speaks<St: TestStore>() {
     assert_eq!(reply.json()["retry_after"], 2985);
 }
 
-async fn an_unlisted_tier_refuses_and_is_not_told_of<St: TestStore>() {
+async fn a_hidden_tier_denies_and_is_not_reported<St: TestStore>() {
     let (store, clock) = St::fresh();
     let layer = RateLimitLayer::fixed_window("global", Quota::per_hour(2), Global, store)
-        .unlisted()
+        .hidden()
         .tier("user", FixedWindow::new(Quota::per_minute(5)), Header::new("x-user-id"));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let limits = |left: u32, reset: u32, more_in: u32| {
@@ -107,7 +107,7 @@ async fn an_unlisted_tier_refuses_and_is_not_told_of<St: TestStore>() {
     for left in [4, 3] {
         assert_eq!(server.get_as("a").await.all(), (200, "-".into(), limits(left, 660, 45)));
     }
-    // The user's tier says what is left of it, and when that is as good as new; the wait is the global one's.
+    // The user's tier reports what remains of it, and when it is fresh; the wait is that of the global tier.
     let reply = server.get_as("a").await;
     assert_eq!(reply.all(), (429, "2985".into(), limits(3, 660, 45)));
     assert_eq!(reply.json()["retry_after"], 2985);
@@ -117,15 +117,15 @@ async fn an_unlisted_tier_refuses_and_is_not_told_of<St: TestStore>() {
     assert_eq!(server.get_as("a").await.all(), (200, "-".into(), limits(4, 3660, 60)));
 }
 
-async fn a_layer_of_unlisted_tiers_says_nothing_of_limits<St: TestStore>() {
+async fn a_layer_of_hidden_tiers_adds_no_headers<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("global", Quota::per_minute(1), Global, store).unlisted();
+    let layer = RateLimitLayer::fixed_window("global", Quota::per_minute(1), Global, store).hidden();
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     assert_eq!(server.get("/").await.all(), (200, "-".into(), NOTHING.into()));
     assert_eq!(server.get("/").await.all(), (429, "45".into(), NOTHING.into()));
 }
 
-async fn a_tier_applies_to_whom_its_key_names<St: TestStore>() {
+async fn a_tier_applies_only_to_requests_with_its_key<St: TestStore>() {
     let (store, _) = St::fresh();
     let writes = |request: &axum::extract::Request| (request.method() == Method::POST).then_some(Key::GLOBAL);
     let per_method = (Header::new("x-user-id"), HttpMethod);

@@ -1,41 +1,41 @@
-//! Memory, Redis and Valkey give the same verdicts and leave the same state, whatever is asked of them.
+//! Memory, Redis and Valkey return the same verdicts and store the same state on random traces.
 
 mod cluster;
-mod play;
+mod replay;
 mod trace;
 
 use std::cell::RefCell;
 
-use play::Play;
+use replay::Replay;
 use support::{
     property::holds,
     redis::{RedisServer, stored_all, time},
     stores::AnyStore,
-    traces::{Elapse, Size},
+    strategies::{Elapse, Size},
 };
 use tollgate::redis::{Connection, cmd};
 use tollgate::{Algorithm, Decision, Limit, MemoryStore, Micros, Quota, SlidingLog, State};
 use trace::{Action, Steps, Tier, any_trace};
 
-/// Plays this many random traces, numbered so that each can have keys of its own.
-fn run(traces: u32, play: impl AsyncFn(u64, &[Tier], Steps)) {
+/// Replays this many random traces, numbered so that each can use separate keys.
+fn run(traces: u32, replay: impl AsyncFn(u64, &[Tier], Steps)) {
     let failures = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/regressions.txt");
     holds(traces, failures, &any_trace(), async |number, (tiers, steps)| {
-        play(number, &tiers, steps).await;
+        replay(number, &tiers, steps).await;
     });
 }
 
-/// Every tier's state is the same in both; tells by when any of them had lapsed.
-fn same_states(memory: &MemoryStore, client: &mut Connection, play: &Play<'_>) -> Micros {
-    let name = |limit: &Limit| format!("rate_limit:{limit}:{}", play.key);
-    let names: Vec<String> = play.limits.iter().map(name).collect();
+/// Asserts that every tier's state is equal in both stores. Returns the latest expiry time that has passed.
+fn assert_same_states(memory: &MemoryStore, client: &mut Connection, replay: &Replay<'_>) -> Micros {
+    let name = |limit: &Limit| format!("rate_limit:{limit}:{}", replay.key);
+    let names: Vec<String> = replay.limits.iter().map(name).collect();
     let expiry = |(limit, stored): (&Limit, Option<String>)| {
-        let state = memory.state(limit, &play.key);
+        let state = memory.state(limit, &replay.key);
         assert_eq!(state.as_ref().map(State::to_string), stored, "the state of {limit}");
-        state.map_or(0, |state| limit.rule().expires_at(&state))
+        state.map_or(0, |state| limit.algorithm().expires_at(&state))
     };
-    let expiries = play.limits.iter().zip(stored_all(client, &names)).map(expiry);
-    expiries.filter(|expiry| *expiry <= play.latest).max().unwrap_or(0)
+    let expiries = replay.limits.iter().zip(stored_all(client, &names)).map(expiry);
+    expiries.filter(|expiry| *expiry <= replay.latest).max().unwrap_or(0)
 }
 
 #[test]
@@ -48,23 +48,24 @@ fn memory_and_valkey_agree() {
     agree(&RedisServer::valkey(), 5000);
 }
 
-/// Several tiers, costs, refusals, refunds, settles, resets, changed limits, and a clock that steps back.
+/// Several tiers, costs, denials, refunds, settles, resets, changed limits, and a clock that goes back.
 fn agree(server: &RedisServer, traces: u32) {
     let (redis, client) = (AnyStore::redis(server, "rate_limit"), RefCell::new(server.client()));
     run(traces, async |number, tiers, steps| {
         let (by_memory, memory) = AnyStore::memory();
         let stores = [by_memory, redis.clone()];
-        let mut look = |play: &Play<'_>, _: &Decision| same_states(&memory, &mut client.borrow_mut(), play);
-        Play::new(&stores, tiers, number).run(&steps, &mut look).await;
+        let mut inspect =
+            |replay: &Replay<'_>, _: &Decision| assert_same_states(&memory, &mut client.borrow_mut(), replay);
+        Replay::new(&stores, tiers, number).run(&steps, &mut inspect).await;
     });
 }
 
-/// The largest log, full and then settled to twice its limit, answers alike too.
+/// The largest log, full and then settled to twice its limit.
 #[tokio::test]
 async fn the_largest_log_agrees() {
-    let rule = SlidingLog::new(Quota::per_minute(65_536)).rule();
+    let algorithm = SlidingLog::new(Quota::per_minute(65_536)).to_any();
     let tiers = [Tier {
-        versions: vec![rule],
+        versions: vec![algorithm],
         shadow: false,
     }];
     let acquire = |percent| Action::Acquire(vec![(true, Size::Percent(percent))]);
@@ -83,45 +84,42 @@ async fn the_largest_log_agrees() {
         let (by_memory, memory) = AnyStore::memory();
         let stores = [by_memory, AnyStore::redis(&server, "rate_limit")];
         let mut client = server.client();
-        let mut look = |play: &Play<'_>, _: &Decision| same_states(&memory, &mut client, play);
-        Play::new(&stores, &tiers, 0).run(&steps, &mut look).await;
+        let mut inspect = |replay: &Replay<'_>, _: &Decision| assert_same_states(&memory, &mut client, replay);
+        Replay::new(&stores, &tiers, 0).run(&steps, &mut inspect).await;
     }
 }
 
-/// What PEXPIRETIME answers for a key that is not there.
+/// The reply of PEXPIRETIME for a missing key.
 const NO_KEY: i64 = -2;
 
-/// Every key that was asked ends in the millisecond in which its state is as good as new.
-fn same_ends(client: &mut Connection, play: &Play<'_>, decision: &Decision) {
+/// Asserts that every key of the decision expires in the millisecond in which its limit has reset.
+fn assert_expiry(client: &mut Connection, replay: &Replay<'_>, decision: &Decision) {
     for tier in decision.tiers() {
-        let name = format!("rate_limit:{}:{}", tier.limit(), play.key);
-        let ends: i64 = cmd("PEXPIRETIME").arg(&name).query(client).unwrap();
+        let name = format!("rate_limit:{}:{}", tier.limit(), replay.key);
+        let expires_at: i64 = cmd("PEXPIRETIME").arg(&name).query(client).unwrap();
         let reset_after = tier.verdict().reset_after().as_micros() as Micros;
-        let fresh = (decision.now() + reset_after).div_ceil(1000) as i64;
-        match (ends, reset_after) {
+        let resets_at = (decision.now() + reset_after).div_ceil(1000) as i64;
+        match (expires_at, reset_after) {
             (NO_KEY, 0) => {}
-            (NO_KEY, _) => assert!(time(client) as i64 / 1000 >= fresh, "{name} went too early"),
-            (_, 0) => assert!(ends <= fresh, "{name} outlives its state"),
-            _ => assert_eq!(ends, fresh, "{name}"),
+            (NO_KEY, _) => assert!(time(client) as i64 / 1000 >= resets_at, "{name} expired too early"),
+            (_, 0) => assert!(expires_at <= resets_at, "{name} outlives its state"),
+            _ => assert_eq!(expires_at, resets_at, "{name}"),
         }
     }
 }
 
-/// On the server's own clock. A changed limit is left out: what it says of a state is not what the state was kept by.
+/// On the server's clock. Changed limits are left out: their `reset_after` differs from the expiry time that was set before.
 #[test]
-fn a_key_lives_as_long_as_its_state() {
+fn a_key_expires_with_its_state() {
     for server in RedisServer::each() {
-        let (stores, client) = (
-            [AnyStore::redis_on_its_own_clock(&server)],
-            RefCell::new(server.client()),
-        );
+        let (stores, client) = ([AnyStore::redis_on_server_time(&server)], RefCell::new(server.client()));
         run(1000, async |number, tiers, mut steps| {
             steps.retain(|(_, action)| !matches!(action, Action::Change(_)));
-            let mut look = |play: &Play<'_>, decision: &Decision| {
-                same_ends(&mut client.borrow_mut(), play, decision);
+            let mut inspect = |replay: &Replay<'_>, decision: &Decision| {
+                assert_expiry(&mut client.borrow_mut(), replay, decision);
                 0
             };
-            Play::new(&stores, tiers, number).run(&steps, &mut look).await;
+            Replay::new(&stores, tiers, number).run(&steps, &mut inspect).await;
         });
     }
 }

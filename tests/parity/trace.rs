@@ -1,29 +1,31 @@
-//! Random traces: several tiers, and what happens to them.
+//! Random traces: several tiers and a sequence of operations.
 
 use proptest::{collection::vec, prelude::*};
-use tollgate::{Algorithm, FixedWindow, LeakyBucket, Limit, Quota, Rule, SlidingCounter, SlidingLog, TokenBucket};
+use tollgate::{
+    Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Limit, Quota, SlidingCounter, SlidingLog, TokenBucket,
+};
 
-use support::traces::{Elapse, Size, any_elapse, any_rule, any_size};
+use support::strategies::{Elapse, Size, any_algorithm, any_elapse, any_size};
 
-/// A rule, and other versions of it that may be put in force while it is used.
+/// An algorithm, and other versions that may replace it while it is in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Tier {
-    pub(crate) versions: Vec<Rule>,
+    pub(crate) versions: Vec<AnyAlgorithm>,
     pub(crate) shadow: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    /// Which tiers, and what each is charged.
+    /// Whether each tier is charged, and its cost.
     Acquire(Vec<(bool, Size)>),
-    /// One of the receipts so far, under the latest version of its limits or under the one it was charged by.
+    /// Refunds an earlier receipt, with the latest version of its limits or with the version at the charge.
     Refund(usize, bool),
-    /// The same, to a true cost for every tier and another one for the first.
+    /// Settles an earlier receipt to one cost for the first tier and another for the rest.
     Settle(usize, [Size; 2], bool),
-    /// Another version of every tier.
+    /// Switches every tier to another version.
     Change(usize),
     Reset(usize),
-    /// The clock steps back.
+    /// Sets the clock back.
     Back(Elapse),
 }
 
@@ -34,30 +36,30 @@ pub(crate) fn any_trace() -> impl Strategy<Value = (Vec<Tier>, Steps)> {
 }
 
 fn any_tier() -> impl Strategy<Value = Tier> {
-    let versions = any_rule().prop_flat_map(|rule| {
+    let versions = any_algorithm().prop_flat_map(|algorithm| {
         let amount = || prop_oneof![3 => 1..40_u32, 1 => 1..=u32::MAX];
-        let version = (amount(), amount()).prop_map(move |(limit, capacity)| version(&rule, limit, capacity));
-        (Just(rule), vec(version, 2))
+        let version = (amount(), amount()).prop_map(move |(limit, capacity)| version(&algorithm, limit, capacity));
+        (Just(algorithm), vec(version, 2))
     });
-    (versions, prop::bool::weighted(0.15)).prop_map(|((rule, others), shadow)| Tier {
-        versions: [rule].into_iter().chain(others.into_iter().flatten()).collect(),
+    (versions, prop::bool::weighted(0.15)).prop_map(|((algorithm, others), shadow)| Tier {
+        versions: [algorithm].into_iter().chain(others.into_iter().flatten()).collect(),
         shadow,
     })
 }
 
-/// Another version of a rule: it differs in what it allows, not in shape, since another shape is another key.
-fn version(rule: &Rule, limit: u32, capacity: u32) -> Option<Rule> {
-    let quota = Quota::new(limit, rule.quota().window());
-    let shape = Limit::new("x", *rule).to_string();
+/// Another version of an algorithm: another limit and capacity, but the same parameters in its key.
+fn version(algorithm: &AnyAlgorithm, limit: u32, capacity: u32) -> Option<AnyAlgorithm> {
+    let quota = Quota::new(limit, algorithm.quota().window());
+    let shape = Limit::new("x", *algorithm).to_string();
     let last = shape.rsplit(':').next().unwrap();
-    Some(match rule {
-        Rule::TokenBucket(_) => TokenBucket::try_with_capacity(quota, capacity).ok()?.rule(),
-        Rule::LeakyBucket(_) => LeakyBucket::try_with_capacity(quota, capacity).ok()?.rule(),
-        Rule::FixedWindow(_) if last == "anchored" => FixedWindow::new(quota).anchored().rule(),
-        Rule::FixedWindow(_) => FixedWindow::new(quota).rule(),
-        Rule::SlidingLog(_) => SlidingLog::new(Quota::new(limit % 3000 + 1, quota.window())).rule(),
-        Rule::SlidingCounter(_) => SlidingCounter::new(quota).buckets(last.parse().unwrap()).rule(),
-        _ => unreachable!("there are five"),
+    Some(match algorithm {
+        AnyAlgorithm::TokenBucket(_) => TokenBucket::try_with_capacity(quota, capacity).ok()?.to_any(),
+        AnyAlgorithm::LeakyBucket(_) => LeakyBucket::try_with_capacity(quota, capacity).ok()?.to_any(),
+        AnyAlgorithm::FixedWindow(_) if last == "anchored" => FixedWindow::new(quota).anchored().to_any(),
+        AnyAlgorithm::FixedWindow(_) => FixedWindow::new(quota).to_any(),
+        AnyAlgorithm::SlidingLog(_) => SlidingLog::new(Quota::new(limit % 3000 + 1, quota.window())).to_any(),
+        AnyAlgorithm::SlidingCounter(_) => SlidingCounter::new(quota).buckets(last.parse().unwrap()).to_any(),
+        _ => unreachable!("there are five algorithms"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! How the playground is called, and what it says to whoever calls it the wrong way.
+//! The playground's command line: help and usage errors.
 
 use std::{net::TcpListener, process::Output};
 
@@ -6,7 +6,7 @@ use support::port::Port;
 
 use crate::playground::program::program;
 
-/// It ends by itself.
+/// Runs the playground until it exits: exit code, stdout and stderr.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = program().args(arguments).output().unwrap();
     (
@@ -17,12 +17,12 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn help_tells_of_every_option() {
+fn help_lists_every_option() {
     for asked in [&["--help"][..], &["-h"], &["--store", "memory", "--help"]] {
-        let (code, help, wrong) = run(asked);
-        assert_eq!((code, &*wrong), (Some(0), ""));
+        let (code, help, stderr) = run(asked);
+        assert_eq!((code, &*stderr), (Some(0), ""));
         for option in ["--listen", "--store", "--prefix"] {
-            let names_it = |line: &str| line.split(' ').any(|word| word == option);
+            let names_it = |line: &str| line.split(' ').any(|part| part == option);
             assert!(help.lines().any(names_it), "{option}: {help}");
         }
         assert!(help.contains("127.0.0.1:4000"));
@@ -30,8 +30,8 @@ fn help_tells_of_every_option() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_to_do() {
-    for (given, answer) in [
+fn invalid_arguments_are_explained() {
+    for (given, error) in [
         (&["--port", "1"][..], "unexpected argument '--port' found"),
         (&["redis://127.0.0.1"], "unexpected argument 'redis://127.0.0.1' found"),
         (
@@ -49,35 +49,35 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["--store", "disk"], "--store must be memory or redis://HOST:PORT"),
         (&["--store="], "--store must be memory or redis://HOST:PORT"),
     ] {
-        let (code, said, told) = run(given);
-        assert_eq!((code, &*said), (Some(2), ""), "{given:?}");
-        assert_eq!(told.lines().next(), Some(&*format!("error: {answer}")), "{given:?}");
+        let (code, stdout, stderr) = run(given);
+        assert_eq!((code, &*stdout), (Some(2), ""), "{given:?}");
+        assert_eq!(stderr.lines().next(), Some(&*format!("error: {error}")), "{given:?}");
     }
     for given in [
         ["--store", "http://127.0.0.1"],
         ["--listen", "nowhere"],
         ["--listen", "70000"],
     ] {
-        let (code, said, wrong) = run(&given);
-        assert_eq!((code, &*said), (Some(2), ""), "{given:?}");
-        assert!(wrong.starts_with("error: ") && wrong.contains(given[0]), "{wrong}");
+        let (code, stdout, stderr) = run(&given);
+        assert_eq!((code, &*stdout), (Some(2), ""), "{given:?}");
+        assert!(stderr.starts_with("error: ") && stderr.contains(given[0]), "{stderr}");
     }
 }
 
 #[test]
-fn a_port_in_use_and_a_redis_that_is_not_there_are_told() {
+fn a_port_in_use_and_an_unreachable_redis_are_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = taken.local_addr().unwrap();
-    let told = format!("error: cannot listen at {at}, which is in use: choose another with --listen ADDR\n");
-    assert_eq!(run(&["--listen", &at.to_string()]), (Some(1), String::new(), told));
+    let error = format!("error: cannot listen on {at}: the address is in use; choose another with --listen ADDR\n");
+    assert_eq!(run(&["--listen", &at.to_string()]), (Some(1), String::new(), error));
 
-    let nobody = Port::free();
-    let store = format!("--store=redis://:secret@127.0.0.1:{}", nobody.number());
-    let (code, said, wrong) = run(&["--listen=0", &store]);
-    assert_eq!((code, &*said), (Some(1), ""));
-    assert!(wrong.starts_with("error: --store cannot be used: "), "{wrong}");
+    let unused = Port::free();
+    let store = format!("--store=redis://:secret@127.0.0.1:{}", unused.number());
+    let (code, stdout, stderr) = run(&["--listen=0", &store]);
+    assert_eq!((code, &*stdout), (Some(1), ""));
+    assert!(stderr.starts_with("error: --store cannot be used: "), "{stderr}");
     assert!(
-        wrong.contains(&nobody.number().to_string()) && !wrong.contains("secret"),
-        "{wrong}"
+        stderr.contains(&unused.number().to_string()) && !stderr.contains("secret"),
+        "{stderr}"
     );
 }

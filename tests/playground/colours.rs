@@ -1,11 +1,11 @@
-//! What is written can be read, in the light and in the dark.
+//! Text contrast in the light and the dark colour scheme.
 
 use support::browser::Browser;
 
-use crate::playground::{program::Place, stage::Stage};
+use crate::playground::{page::Page, program::StoreKind};
 
-/// All texts that are seen whose contrast is below 4.5:1, the least that WCAG has for texts of this size, with their contrast.
-const FAINT: &str = r"(() => {
+/// Visible texts with a contrast below 4.5:1, the WCAG minimum for their size, with their contrast.
+const LOW_CONTRAST: &str = r"(() => {
     const channels = (colour) => {
         const [red, green, blue, opacity = 1] = colour.match(/[\d.]+/g).map(Number);
         return { rgb: [red, green, blue], opacity };
@@ -41,12 +41,12 @@ const FAINT: &str = r"(() => {
 })()";
 
 #[tokio::test]
-async fn every_text_stands_out() {
+async fn every_text_has_the_wcag_contrast() {
     let browser = Browser::start().await;
-    let stage = Stage::new(&browser, Place::Memory);
+    let page = Page::new(&browser, StoreKind::Memory);
     for colours in ["light", "dark"] {
         browser.prefer(&[("prefers-color-scheme", colours)]).await;
-        stage.open("?paused=yes&at=10400&play=0-edge").await;
+        page.open("?paused=yes&at=10400&play=0-edge").await;
         browser
             .value("document.querySelectorAll('details').forEach((details) => details.open = true)")
             .await;
@@ -54,7 +54,7 @@ async fn every_text_stands_out() {
         browser
             .until("document.getElementById('stream').ariaPressed === 'true'")
             .await;
-        assert_eq!(stage.read::<Vec<String>>(FAINT).await, [""; 0], "{colours}");
+        assert_eq!(page.read::<Vec<String>>(LOW_CONTRAST).await, [""; 0], "{colours}");
         let looked = browser.value("window.looked").await.as_u64().unwrap();
         assert!(looked > 150, "{looked} texts");
         let background = browser.value("getComputedStyle(document.body).backgroundColor").await;
@@ -65,11 +65,11 @@ async fn every_text_stands_out() {
         };
         assert_eq!(background, expected);
 
-        browser.open(&format!("{}/?limit=0", stage.playground.url())).await;
+        browser.open(&format!("{}/?limit=0", page.playground.url())).await;
         browser
             .until("document.getElementById('wrong').checkVisibility()")
             .await;
-        assert_eq!(stage.read::<Vec<String>>(FAINT).await, [""; 0], "{colours}");
+        assert_eq!(page.read::<Vec<String>>(LOW_CONTRAST).await, [""; 0], "{colours}");
     }
-    stage.leave().await;
+    page.close().await;
 }

@@ -1,27 +1,27 @@
-//! The page without a pointer.
+//! The page by keyboard alone.
 
 use fantoccini::key::Key;
 
 use support::browser::Browser;
 
 use crate::playground::{
-    program::Place,
-    stage::{Stage, in_one_browser},
+    page::{Page, in_one_browser},
+    program::StoreKind,
 };
 
 in_one_browser! {
-    tab_comes_to_everything_and_is_seen_there,
-    all_is_pressed_by_keys,
+    tab_reaches_every_control_with_a_visible_focus,
+    every_control_has_a_key,
 }
 
-/// What Tab comes to, in this order.
-const ORDER: [&str; 31] = [
+/// The tab order.
+const TAB_ORDER: [&str; 31] = [
     "Skip to the lanes",
     "Twenty in two seconds",
     "The same, slowly",
     "With five sub-windows",
     "A burst, and another",
-    "Twice too many, steadily",
+    "Twice the limit, steadily",
     "A small bucket",
     "#one",
     "#burst",
@@ -40,19 +40,19 @@ const ORDER: [&str; 31] = [
     "#restart",
     "#share",
     "#keys",
-    "Its last answer",
-    "Its last answer",
-    "Its last answer",
-    "Its last answer",
-    "Its last answer",
+    "Last response",
+    "Last response",
+    "Last response",
+    "Last response",
+    "Last response",
     "The last requests as a table",
     "",
 ];
 
-async fn tab_comes_to_everything_and_is_seen_there(browser: &Browser) {
-    let stage = Stage::new(browser, Place::Memory);
-    stage.open("?paused=yes").await;
-    for expected in ORDER {
+async fn tab_reaches_every_control_with_a_visible_focus(browser: &Browser) {
+    let page = Page::new(browser, StoreKind::Memory);
+    page.open("?paused=yes").await;
+    for expected in TAB_ORDER {
         browser.press([Key::Tab]).await;
         let focused = "(({ id, tagName, textContent }) => tagName === 'BODY' ? '' : id ? `#${id}` : textContent)
             (document.activeElement)";
@@ -64,25 +64,25 @@ async fn tab_comes_to_everything_and_is_seen_there(browser: &Browser) {
             assert_eq!(browser.value(seen).await, true, "{expected}");
         }
     }
-    stage.leave().await;
+    page.close().await;
 }
 
-async fn all_is_pressed_by_keys(browser: &Browser) {
-    let stage = Stage::new(browser, Place::Memory);
-    stage.open("?paused=yes").await;
+async fn every_control_has_a_key(browser: &Browser) {
+    let page = Page::new(browser, StoreKind::Memory);
+    page.open("?paused=yes").await;
     browser.press(['1']).await;
-    stage.lanes_after(1).await;
+    page.lanes_after(1).await;
     browser.press(['b']).await;
-    stage.lanes_after(21).await;
+    page.lanes_after(21).await;
     browser.press(['.']).await;
-    stage.stands_at(100).await;
+    page.wait_for_time(100).await;
     browser.press(['e']).await;
-    stage.stands_at(8500).await;
+    page.wait_for_time(8500).await;
     browser.press(['n']).await;
-    stage.stands_at(9000).await;
-    stage.lanes_after(22).await;
+    page.wait_for_time(9000).await;
+    page.lanes_after(22).await;
     browser.press(['s']).await;
-    stage.lanes_after(23).await;
+    page.lanes_after(23).await;
     assert_eq!(
         browser.value("document.getElementById('stream').ariaPressed").await,
         "true"
@@ -101,14 +101,14 @@ async fn all_is_pressed_by_keys(browser: &Browser) {
         .await;
     browser.press(['r']).await;
     browser.until("location.search === '?paused=yes&at=0'").await;
-    stage.lanes_after(0).await;
+    page.lanes_after(0).await;
 
-    // Where the focus is, Enter and the space bar press.
+    // Enter and the space bar activate the focused control.
     browser.value("document.getElementById('one').focus()").await;
     browser.press([Key::Enter]).await;
-    stage.lanes_after(1).await;
+    page.lanes_after(1).await;
     browser.press([' ']).await;
-    stage.lanes_after(2).await;
+    page.lanes_after(2).await;
     browser
         .value("document.querySelector('#requests summary').focus()")
         .await;
@@ -117,7 +117,7 @@ async fn all_is_pressed_by_keys(browser: &Browser) {
         .until("document.querySelector('#requests tbody').children.length === 2")
         .await;
 
-    // Whoever writes a number does not press for requests, nor does a shortcut of the browser's.
+    // Keys typed into a field and browser shortcuts send no requests.
     browser.value("document.getElementById('rate').select()").await;
     browser.press(['1']).await;
     browser.press(['b']).await;
@@ -126,9 +126,9 @@ async fn all_is_pressed_by_keys(browser: &Browser) {
     browser
         .until("document.getElementById('connection').dataset.state === 'live' && location.search.includes('rate=1')")
         .await;
-    stage.lanes_after(0).await;
+    page.lanes_after(0).await;
     browser.press([char::from(Key::Control), 'b']).await;
     browser.press(['1']).await;
-    stage.lanes_after(1).await;
-    stage.leave().await;
+    page.lanes_after(1).await;
+    page.close().await;
 }

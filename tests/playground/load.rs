@@ -1,38 +1,38 @@
-//! The page comes up by itself, with all that it needs from where it came.
+//! The page loads, with every asset from its own server.
 
 use support::browser::Browser;
 
 use crate::playground::{
-    model::USUAL,
-    program::Place,
-    stage::{Stage, in_one_browser},
+    model::DEFAULTS,
+    page::{Page, in_one_browser},
+    program::StoreKind,
 };
 
 in_one_browser! {
-    the_page_is_alive_and_has_all_it_needs,
-    a_page_may_fetch_nothing_from_elsewhere,
+    the_page_loads_with_all_assets,
+    the_content_security_policy_blocks_other_origins,
 }
 
-/// What the page is made of.
-const PARTS: [&str; 9] = [
+/// The page's assets.
+const ASSETS: [&str; 9] = [
+    "announcer.js",
     "connection.js",
     "controls.js",
     "drawings.js",
     "lanes.js",
     "main.js",
     "marks.js",
-    "news.js",
     "style.css",
     "timeline.js",
 ];
 
-async fn the_page_is_alive_and_has_all_it_needs(browser: &Browser) {
-    for place in Place::BOTH {
-        let stage = Stage::new(browser, place);
-        stage.open("").await;
-        assert_eq!(stage.text("#connection").await, "live");
-        assert_eq!(stage.lanes().await, USUAL.seen(&[], 0));
-        let titles: Vec<String> = stage
+async fn the_page_loads_with_all_assets(browser: &Browser) {
+    for kind in StoreKind::BOTH {
+        let page = Page::new(browser, kind);
+        page.open("").await;
+        assert_eq!(page.text("#connection").await, "live");
+        assert_eq!(page.lanes().await, DEFAULTS.lanes(&[], 0));
+        let titles: Vec<String> = page
             .read("[...document.querySelectorAll('.lane h2')].map((title) => title.textContent)")
             .await;
         let expected = [
@@ -43,38 +43,42 @@ async fn the_page_is_alive_and_has_all_it_needs(browser: &Browser) {
             "Sliding counter",
         ];
         assert_eq!(titles, expected);
-        let store = if place == Place::Redis { "on Redis" } else { "in memory" };
-        assert_eq!(stage.text("#store").await, store);
+        let store = if kind == StoreKind::Redis {
+            "on Redis"
+        } else {
+            "in memory"
+        };
+        assert_eq!(page.text("#store").await, store);
 
-        // Time goes by, and is drawn.
+        // The scene's time advances.
         browser
             .until("document.getElementById('now').textContent >= '0.10 s'")
             .await;
-        let loaded: Vec<String> = stage
+        let loaded: Vec<String> = page
             .read("performance.getEntriesByType('resource').map(({ name }) => name)")
             .await;
-        let own = format!("{}/", stage.playground.url());
+        let own = format!("{}/", page.playground.url());
         let loaded: Vec<_> = loaded.iter().map(|name| name.strip_prefix(&own).expect(name)).collect();
-        // And whatever these asked for.
-        let mut parts: Vec<_> = loaded.into_iter().filter(|name| PARTS.contains(name)).collect();
-        parts.sort();
-        assert_eq!(parts, PARTS);
-        stage.leave().await;
+        // Requests that the assets send are not listed.
+        let mut assets: Vec<_> = loaded.into_iter().filter(|name| ASSETS.contains(name)).collect();
+        assets.sort();
+        assert_eq!(assets, ASSETS);
+        page.close().await;
     }
 }
 
-async fn a_page_may_fetch_nothing_from_elsewhere(browser: &Browser) {
-    let stage = Stage::new(browser, Place::Memory);
-    stage.open("?paused=yes").await;
-    let url = stage.playground.url().replace("127.0.0.1", "127.0.0.2");
+async fn the_content_security_policy_blocks_other_origins(browser: &Browser) {
+    let page = Page::new(browser, StoreKind::Memory);
+    page.open("?paused=yes").await;
+    let url = page.playground.url().replace("127.0.0.1", "127.0.0.2");
     let fetched = browser
-        .value(&format!("fetch('{url}').then(() => 'fetched', () => 'refused')"))
+        .value(&format!("fetch('{url}').then(() => 'fetched', () => 'blocked')"))
         .await;
-    assert_eq!(fetched, "refused");
+    assert_eq!(fetched, "blocked");
     let console = browser.console().await;
     assert!(
         console.iter().any(|line| line.contains("Content Security Policy")),
         "{console:?}"
     );
-    stage.leave().await;
+    page.close().await;
 }

@@ -1,20 +1,20 @@
-//! The playground as a program of its own, looked at and used in a real browser.
+//! The playground as a process, used in a real browser.
 
 mod arguments;
 mod boundary;
 mod burst;
 mod colours;
+mod concurrent_pages;
 mod keyboard;
+mod layout;
 mod load;
 mod model;
 mod outage;
-mod pages;
+mod page;
 mod program;
-mod reader;
 mod reconnect;
+mod screen_reader;
 mod settings;
 mod share;
-mod stage;
 mod table;
 mod time;
-mod widths;

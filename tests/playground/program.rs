@@ -1,4 +1,4 @@
-//! The playground as a program: on a port of its own, where it can be killed and started again.
+//! The playground's process on a reserved port, where it can be killed and restarted.
 
 use std::process::Command;
 
@@ -8,19 +8,19 @@ pub(crate) fn program() -> Command {
     project::tollgate("playground")
 }
 
-/// Where the limits of a playground count.
+/// The store of a playground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StoreKind {
     Memory,
-    /// A server of its own.
+    /// A new Redis server.
     Redis,
 }
 
-impl Place {
+impl StoreKind {
     pub(crate) const BOTH: [Self; 2] = [Self::Memory, Self::Redis];
 }
 
-/// A playground that serves, and ends with its owner.
+/// A running playground, killed on drop.
 pub(crate) struct Playground {
     process: Option<Process>,
     port: Port,
@@ -28,11 +28,11 @@ pub(crate) struct Playground {
 }
 
 impl Playground {
-    pub(crate) fn start(place: Place) -> Self {
+    pub(crate) fn start(kind: StoreKind) -> Self {
         let mut playground = Self {
             process: None,
             port: Port::free(),
-            redis: (place == Place::Redis).then(RedisServer::start),
+            redis: (kind == StoreKind::Redis).then(RedisServer::start),
         };
         playground.restart();
         playground
@@ -42,12 +42,12 @@ impl Playground {
         format!("http://127.0.0.1:{}", self.port.number())
     }
 
-    /// Ends it at once. Nobody else gets its port.
+    /// Kills it, and keeps its port reserved.
     pub(crate) fn kill(&mut self) {
         self.process = None;
     }
 
-    /// Starts it again, at the same port. It has forgotten everything.
+    /// Restarts it at the same port, without its state.
     pub(crate) fn restart(&mut self) {
         self.kill();
         let store = self.redis.as_ref().map_or("memory".into(), RedisServer::url);

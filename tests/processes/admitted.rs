@@ -1,30 +1,30 @@
-//! Many processes on one Redis admit together exactly what one limit allows.
+//! Several processes on one Redis together admit exactly the limit.
 
 use std::{io::Write, process::Child, time::Duration};
 
 use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Micros, Operation, Quota, RedisStore, Store};
 
 use support::{
-    again::{again, told},
+    algorithms::each_algorithm,
     redis::RedisServer,
-    rules::each_algorithm,
+    subprocess::{argument, rerun},
     test_path,
 };
 
 const PROCESSES: usize = 8;
 const REQUESTS: usize = 1000;
-const SIDE_BY_SIDE: usize = 20;
+const CONCURRENT_REQUESTS: usize = 20;
 const NOW: Micros = 1_700_000_000_000_000;
 
-/// Every algorithm at one key, and a second tier that admits more, so that all or none shows.
+/// Every algorithm on one key, each with a second tier of a higher limit, which shows that denied requests charge no tier.
 fn limits() -> Vec<(Limit, Limit)> {
-    let rules = each_algorithm(Quota::per_hour(777));
-    let named = rules.into_iter().enumerate();
+    let algorithms = each_algorithm(Quota::per_hour(777));
+    let named = algorithms.into_iter().enumerate();
     let wide = FixedWindow::new(Quota::per_hour(2000));
     named
-        .map(|(index, rule)| {
+        .map(|(index, algorithm)| {
             (
-                Limit::new(&format!("limit{index}"), rule),
+                Limit::new(&format!("limit{index}"), algorithm),
                 Limit::new(&format!("wide{index}"), wide),
             )
         })
@@ -41,17 +41,17 @@ fn store(url: &str) -> RedisStore {
         .unwrap()
 }
 
-/// Sends a thousand requests to each limit, twenty at a time, and counts what is admitted.
+/// Sends the requests to each limit and counts the admitted ones.
 async fn work(url: &str) -> Vec<usize> {
     let store = store(url);
     let mut admitted = Vec::new();
     for (limit, wide) in limits() {
         let mut count = 0;
-        for _ in 0..REQUESTS / SIDE_BY_SIDE {
-            let requests: Vec<_> = (0..SIDE_BY_SIDE)
-                .map(|turn| {
-                    // Half of them name the tiers the other way round.
-                    let tiers = if turn % 2 == 0 {
+        for _ in 0..REQUESTS / CONCURRENT_REQUESTS {
+            let requests: Vec<_> = (0..CONCURRENT_REQUESTS)
+                .map(|number| {
+                    // Half of the requests list the tiers in reverse order.
+                    let tiers = if number % 2 == 0 {
                         [&limit, &wide]
                     } else {
                         [&wide, &limit]
@@ -72,7 +72,7 @@ async fn work(url: &str) -> Vec<usize> {
     admitted
 }
 
-/// The counts a worker has printed.
+/// The counts that a worker printed.
 fn result(worker: Child) -> Vec<usize> {
     let output = worker.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -90,16 +90,16 @@ fn eight_processes_admit_exactly_the_limit() {
         .enable_all()
         .build()
         .unwrap();
-    // One of the eight is told where their Redis is.
-    if let Some(url) = told() {
-        // All start together, when the parent has started them all.
+    // A child process gets the URL of Redis.
+    if let Some(url) = argument() {
+        // The parent sends a line once all children are running.
         std::io::stdin().read_line(&mut String::new()).unwrap();
         let admitted: Vec<String> = runtime.block_on(work(&url)).iter().map(usize::to_string).collect();
         println!("\nadmitted: {}", admitted.join(" "));
         return;
     }
     let server = RedisServer::start();
-    let mut worker = again(test_path!("eight_processes_admit_exactly_the_limit"), &server.url());
+    let mut worker = rerun(test_path!("eight_processes_admit_exactly_the_limit"), &server.url());
     let mut workers: Vec<Child> = (0..PROCESSES).map(|_| worker.spawn().unwrap()).collect();
     for worker in &mut workers {
         worker.stdin.take().unwrap().write_all(b"go\n").unwrap();
@@ -109,9 +109,9 @@ fn eight_processes_admit_exactly_the_limit() {
     for (index, (limit, wide)) in limits().into_iter().enumerate() {
         let admitted: usize = counts.iter().map(|counts| counts[index]).sum();
         assert_eq!(admitted, 777, "{limit}");
-        // All or none: the wide tier was charged for the admitted ones and for no other.
-        let look = Charge::new(wide, Key::GLOBAL).cost(0);
-        let decision = runtime.block_on(store.apply(Operation::Acquire(look.into()))).unwrap();
+        // The wide tier was charged for the admitted requests only.
+        let peek = Charge::new(wide, Key::GLOBAL).cost(0);
+        let decision = runtime.block_on(store.apply(Operation::Acquire(peek.into()))).unwrap();
         assert_eq!(decision.tiers()[0].verdict().remaining(), 2000 - 777, "{limit}");
     }
 }

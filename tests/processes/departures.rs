@@ -1,4 +1,4 @@
-//! Four processes that queue on one Redis bucket leave as from one queue: evenly, with no gap, and no two at once.
+//! Four processes share one queueing leaky bucket on Redis: requests depart at even intervals, without gaps or collisions.
 
 use std::{
     io::{BufRead, BufReader, Lines, Write},
@@ -12,18 +12,18 @@ use tokio::{runtime::Runtime, task::JoinSet};
 use tollgate::{Decision, Key, LeakyBucket, Limiter, Micros, Quota, RedisStore};
 
 use support::{
-    again::{again, told},
     http::Server,
     redis::{DEADLINE, RedisServer},
+    subprocess::{argument, rerun},
     test_path,
 };
 
 const PROCESSES: u64 = 4;
 const CALLS: u64 = 50;
-/// Between two departures, in microseconds: there are a hundred a second.
-const APART: Micros = 10_000;
+/// Microseconds between two departures, at a hundred per second.
+const INTERVAL: Micros = 10_000;
 
-/// On Redis's own clock.
+/// A limiter on Redis's clock.
 fn queue(name: &str, redis: &str) -> Limiter<RedisStore> {
     let store = RedisStore::builder().url(redis).deadline(DEADLINE);
     let bucket = LeakyBucket::new(Quota::per_second(100)).capacity(10_000);
@@ -35,7 +35,7 @@ fn departure(decision: &Decision) -> Micros {
     decision.now() + decision.delay().as_micros() as Micros
 }
 
-/// Says that it is ready, and waits until the others are.
+/// Reports readiness, and waits for the parent's line.
 fn ready() {
     println!("\nready");
     std::io::stdin().read_line(&mut String::new()).unwrap();
@@ -69,36 +69,36 @@ async fn work(redis: &str, receiver: String) {
     calls.join_all().await;
 }
 
-/// What reached whom the workers call: how many microseconds after it was to leave.
-type Late = Arc<Mutex<Vec<i64>>>;
+/// The delay of each received call after its scheduled departure, in microseconds.
+type Delays = Arc<Mutex<Vec<i64>>>;
 
-async fn receiver(late: Late) -> Server {
+async fn receiver(delays: Delays) -> Server {
     let handler = async move |headers: HeaderMap| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let departure: i64 = headers["x-departure"].to_str().unwrap().parse().unwrap();
-        late.lock().unwrap().push(now.as_micros() as i64 - departure);
+        delays.lock().unwrap().push(now.as_micros() as i64 - departure);
     };
     Server::start_without_peers(Router::new().route("/", get(handler))).await
 }
 
 struct Worker {
     process: Child,
-    said: Lines<BufReader<ChildStdout>>,
+    stdout: Lines<BufReader<ChildStdout>>,
 }
 
 impl Worker {
     fn start(redis: &str, receiver: &str) -> Self {
-        let test = test_path!("four_processes_leave_evenly_and_one_at_a_time");
-        let mut process = again(test, &format!("{redis} {receiver}")).spawn().unwrap();
-        let said = BufReader::new(process.stdout.take().unwrap()).lines();
-        Self { process, said }
+        let test = test_path!("four_processes_depart_evenly_and_one_at_a_time");
+        let mut process = rerun(test, &format!("{redis} {receiver}")).spawn().unwrap();
+        let stdout = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { process, stdout }
     }
 
-    /// The rest of the next line that begins like this.
-    fn says(&mut self, words: &str) -> String {
-        let mut lines = self.said.by_ref().map(Result::unwrap);
-        let line = lines.find_map(|line| Some(line.strip_prefix(words)?.trim().to_owned()));
-        line.unwrap_or_else(|| panic!("a worker ends without {words:?}"))
+    /// The rest of the next line with this prefix.
+    fn read_line(&mut self, prefix: &str) -> String {
+        let mut lines = self.stdout.by_ref().map(Result::unwrap);
+        let line = lines.find_map(|line| Some(line.strip_prefix(prefix)?.trim().to_owned()));
+        line.unwrap_or_else(|| panic!("a worker exited without {prefix:?}"))
     }
 
     fn go(&mut self) {
@@ -106,49 +106,49 @@ impl Worker {
     }
 }
 
-/// Lets them all start together, behind so many that have the queue to themselves until then.
+/// Starts all workers at once, behind this many requests in the queue. Returns the first free departure.
 fn start(workers: &mut [Worker], runtime: &Runtime, queue: &Limiter<RedisStore>, ahead: u64) -> Micros {
     for worker in workers.iter_mut() {
-        worker.says("ready");
+        worker.read_line("ready");
     }
-    let busy = runtime.block_on(queue.check_n(&Key::GLOBAL, ahead)).unwrap();
+    let first = runtime.block_on(queue.check_n(&Key::GLOBAL, ahead)).unwrap();
     workers.iter_mut().for_each(Worker::go);
-    departure(&busy) + ahead * APART
+    departure(&first) + ahead * INTERVAL
 }
 
 #[test]
-fn four_processes_leave_evenly_and_one_at_a_time() {
+fn four_processes_depart_evenly_and_one_at_a_time() {
     let runtime = Runtime::new().unwrap();
-    // One of the four is told where their Redis is, and whom to call.
-    if let Some(told) = told() {
-        let (redis, receiver) = told.split_once(' ').unwrap();
+    // A child process gets the URLs of Redis and of the receiver.
+    if let Some(urls) = argument() {
+        let (redis, receiver) = urls.split_once(' ').unwrap();
         return runtime.block_on(work(redis, receiver.to_owned()));
     }
-    let (redis, late) = (RedisServer::start(), Late::default());
-    let receiver = runtime.block_on(receiver(late.clone()));
+    let (redis, delays) = (RedisServer::start(), Delays::default());
+    let receiver = runtime.block_on(receiver(delays.clone()));
     let mut workers: Vec<_> = (0..PROCESSES)
         .map(|_| Worker::start(&redis.url(), &receiver.url()))
         .collect();
     let [scheduled, held] = ["scheduled", "held"].map(|name| queue(name, &redis.url()));
 
-    // Nobody has to leave within half a minute, so nobody can come too late for the queue.
+    // No departure is due within half a minute, so no request arrives after its place in the queue has passed.
     let first = start(&mut workers, &runtime, &scheduled, 3000);
-    let said = workers.iter_mut().map(|worker| worker.says("departures:"));
-    let said: Vec<String> = said.collect();
-    let departures = said.iter().flat_map(|said| said.split(' '));
+    let lines = workers.iter_mut().map(|worker| worker.read_line("departures:"));
+    let lines: Vec<String> = lines.collect();
+    let departures = lines.iter().flat_map(|line| line.split(' '));
     let mut departures: Vec<Micros> = departures.map(|departure| departure.parse().unwrap()).collect();
     departures.sort_unstable();
-    let evenly = (0..PROCESSES * CALLS).map(|place| first + place * APART);
-    assert_eq!(departures, evenly.collect::<Vec<_>>());
+    let expected = (0..PROCESSES * CALLS).map(|place| first + place * INTERVAL);
+    assert_eq!(departures, expected.collect::<Vec<_>>());
 
-    // This time they do leave.
+    // This time the calls are sent.
     start(&mut workers, &runtime, &held, 50);
     for mut worker in workers {
-        worker.said.for_each(drop);
+        worker.stdout.for_each(drop);
         assert!(worker.process.wait().unwrap().success());
     }
-    let late = late.lock().unwrap();
-    assert_eq!(late.len() as u64, PROCESSES * CALLS);
-    // How late a call is, is up to the machine and to its timers, which count in milliseconds.
-    assert!(late.iter().all(|late| *late >= 0), "{late:?}");
+    let delays = delays.lock().unwrap();
+    assert_eq!(delays.len() as u64, PROCESSES * CALLS);
+    // The delay depends on the machine and on its timers, which have a resolution of one millisecond.
+    assert!(delays.iter().all(|delay| *delay >= 0), "{delays:?}");
 }

@@ -1,4 +1,4 @@
-//! Several processes on one Redis, which count and queue as one.
+//! Several processes that share limits and queues on one Redis.
 
 mod admitted;
 mod departures;

@@ -1,11 +1,11 @@
-//! The Redis store: what it asks, what it leaves there, and what it does with its connections.
+//! The Redis store: batching, stored keys, connections, the denial cache, settings, cluster and TLS.
 
 mod batches;
 mod cluster;
 mod connections;
-mod denied;
-mod garbage;
-mod kept;
+mod corrupt_values;
+mod denial_cache;
 mod settings;
+mod stored_keys;
 #[cfg(feature = "tls")]
 mod tls;

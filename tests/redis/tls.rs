@@ -1,4 +1,4 @@
-//! A Redis that speaks TLS, with a certificate of its own.
+//! TLS connections to a Redis with a certificate of a private authority.
 
 use std::{path::Path, process::Command};
 
@@ -9,9 +9,9 @@ use tollgate::{
 
 use support::{
     folder::Folder,
-    patience::until,
     port::Port,
     redis::{DEADLINE, RedisServer},
+    wait::until,
 };
 
 fn openssl(folder: &Path, arguments: &str) {
@@ -21,7 +21,7 @@ fn openssl(folder: &Path, arguments: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// An authority, and a certificate by it for 127.0.0.1.
+/// Creates a certificate authority and a certificate for 127.0.0.1.
 fn certificates(folder: &Path) {
     std::fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1").unwrap();
     openssl(
@@ -38,13 +38,13 @@ fn certificates(folder: &Path) {
     );
 }
 
-/// A Redis with a certificate by an authority of its own, and a folder for both.
-struct Safe {
+/// A Redis with TLS, and the folder of its certificates.
+struct TlsServer {
     server: RedisServer,
     folder: Folder,
 }
 
-impl Safe {
+impl TlsServer {
     fn start(name: &str, settings: &[&str]) -> Self {
         let folder = Folder::new(name);
         certificates(folder.path());
@@ -68,7 +68,7 @@ impl Safe {
         format!("rediss://127.0.0.1:{}", self.server.port())
     }
 
-    fn ask(&self, command: &str) -> String {
+    fn query(&self, command: &str) -> String {
         let port = self.server.port().to_string();
         let mut client = Command::new("redis-cli");
         client
@@ -77,7 +77,7 @@ impl Safe {
         String::from_utf8(client.output().unwrap().stdout).unwrap()
     }
 
-    /// How to get in for whoever trusts the authority, though not where.
+    /// Connection info with the root certificate, but without the server's address.
     fn info(&self) -> ConnectionInfo {
         let root_cert = Some(std::fs::read(self.folder.file("ca.pem")).unwrap());
         let certificates = TlsCertificates {
@@ -89,19 +89,19 @@ impl Safe {
     }
 }
 
-async fn is_not_trusted(store: RedisStoreBuilder) {
-    let stranger = store.build().unwrap().check().await.unwrap_err();
-    assert!(matches!(stranger, StoreError::Connection { .. }));
+async fn assert_not_trusted(store: RedisStoreBuilder) {
+    let error = store.build().unwrap().check().await.unwrap_err();
+    assert!(matches!(error, StoreError::Connection { .. }));
     let advice = "; trust its issuer, or give its root certificate with builder().connection_info(..)";
-    assert!(stranger.to_string().ends_with(advice), "{stranger}");
+    assert!(error.to_string().ends_with(advice), "{error}");
 }
 
 #[tokio::test]
-async fn a_certificate_is_checked_and_its_issuer_can_be_given() {
-    let safe = Safe::start("tls", &[]);
-    is_not_trusted(RedisStore::builder().url(&safe.url()).deadline(DEADLINE)).await;
-    let (host, port) = ("127.0.0.1".into(), safe.server.port());
-    let address = match safe.info().addr().clone() {
+async fn the_certificate_is_verified_against_the_given_root() {
+    let server = TlsServer::start("tls", &[]);
+    assert_not_trusted(RedisStore::builder().url(&server.url()).deadline(DEADLINE)).await;
+    let (host, port) = ("127.0.0.1".into(), server.server.port());
+    let address = match server.info().addr().clone() {
         ConnectionAddr::TcpTls {
             insecure, tls_params, ..
         } => ConnectionAddr::TcpTls {
@@ -113,15 +113,15 @@ async fn a_certificate_is_checked_and_its_issuer_can_be_given() {
         other => panic!("{other}"),
     };
     let store = RedisStore::builder()
-        .connection_info(safe.info().set_addr(address))
+        .connection_info(server.info().set_addr(address))
         .deadline(DEADLINE);
     store.build().unwrap().check().await.unwrap();
 }
 
-/// A cluster of one node, which has every slot.
+/// A cluster of one node, which owns every slot.
 #[tokio::test]
-async fn the_nodes_of_a_cluster_are_spoken_to_safely_too() {
-    // Unless it is named, it is 10,000 above the node's own, where there may be none.
+async fn cluster_nodes_are_connected_with_tls() {
+    // The default bus port is the node's port plus 10,000, which may exceed 65,535.
     let bus = Port::free();
     let bus_port = bus.number().to_string();
     let settings = [
@@ -132,17 +132,19 @@ async fn the_nodes_of_a_cluster_are_spoken_to_safely_too() {
         "--cluster-port",
         &bus_port,
     ];
-    let safe = Safe::start("tls-cluster", &settings);
-    is_not_trusted(RedisStore::builder().cluster([safe.url()]).deadline(DEADLINE)).await;
-    let trusting = || RedisStore::builder().connection_info(safe.info()).deadline(DEADLINE);
-    safe.ask("CLUSTER ADDSLOTSRANGE 0 16383");
+    let server = TlsServer::start("tls-cluster", &settings);
+    assert_not_trusted(RedisStore::builder().cluster([server.url()]).deadline(DEADLINE)).await;
+    let trusting = || RedisStore::builder().connection_info(server.info()).deadline(DEADLINE);
+    server.query("CLUSTER ADDSLOTSRANGE 0 16383");
     until("the cluster is up", || {
-        safe.ask("CLUSTER INFO").contains("cluster_state:ok")
+        server.query("CLUSTER INFO").contains("cluster_state:ok")
     });
-    // In whichever order they are given.
+    // The order of the setters does not matter.
     for builder in [
-        trusting().cluster([safe.url()]),
-        RedisStore::builder().cluster([safe.url()]).connection_info(safe.info()),
+        trusting().cluster([server.url()]),
+        RedisStore::builder()
+            .cluster([server.url()])
+            .connection_info(server.info()),
     ] {
         builder.deadline(DEADLINE).build().unwrap().check().await.unwrap();
     }

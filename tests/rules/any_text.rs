@@ -1,4 +1,4 @@
-//! Whatever text it is given, a rules file is taken or refused with places that are in it.
+//! Any text parses as rules, or fails with diagnostics at positions in the text.
 
 use proptest::{
     collection::vec,
@@ -9,7 +9,7 @@ use tollgate::RuleSet;
 
 use support::property::holds;
 
-/// Every field there is.
+/// A file with every field.
 const FILE: &str = r#"
 [[limit]]
 name = "global"
@@ -67,7 +67,7 @@ forwarded = "x-forwarded-for"
 headers = ["x-plan", "x-cost"]
 "#;
 
-/// What is put in the place of something else.
+/// Replacements for parts of the file.
 const PIECES: [&str; 40] = [
     "",
     " ",
@@ -111,7 +111,7 @@ const PIECES: [&str; 40] = [
     "99999999999999999999999999d",
 ];
 
-/// A line, which is moved or doubled as a whole, or a character.
+/// Copies a line or a character to another position, or replaces it.
 fn changed(mut text: String, (from, to, piece, lines): (Index, Index, &str, bool)) -> String {
     let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     if lines {
@@ -124,23 +124,22 @@ fn changed(mut text: String, (from, to, piece, lines): (Index, Index, &str, bool
     let end = places.get(from + 1).copied().unwrap_or(text.len());
     let taken = text[places[from]..end].to_owned();
     match piece {
-        // Twice, or in another place.
         "" => text.insert_str(places[to], &taken),
         _ => text.replace_range(places[from]..end, piece),
     }
     text
 }
 
-/// It is taken or refused, and each place it is refused for is there, or at the end of a line that is.
-fn is_answered(text: &str) {
+/// The text parses, or each diagnostic is at a position in the text or at the end of a line.
+fn assert_positions(text: &str) {
     let Err(error) = RuleSet::parse(text) else {
         return;
     };
     let lines: Vec<&str> = text.split('\n').collect();
     let places: Vec<_> = error
-        .problems()
+        .diagnostics()
         .iter()
-        .map(|problem| (problem.line(), problem.column()))
+        .map(|diagnostic| (diagnostic.line(), diagnostic.column()))
         .collect();
     assert!(!places.is_empty(), "{text:?}");
     assert!(places.is_sorted(), "{places:?} of {text:?}");
@@ -151,46 +150,46 @@ fn is_answered(text: &str) {
             "{line}:{column} of {text:?}"
         );
     }
-    // One to a line, and fifty at most; then, how many more there are.
-    let lines = error.problems().len().min(51);
+    // One line per diagnostic, at most fifty, and then the number of further ones.
+    let lines = error.diagnostics().len().min(51);
     assert_eq!(error.to_string().lines().count(), lines, "{text:?}");
 }
 
 const FAILURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rules/regressions.txt");
 
-fn are_answered(texts: &impl Strategy<Value = String>) {
-    holds(1000, FAILURES, texts, async |_, text| is_answered(&text));
+fn assert_positions_of_all(texts: &impl Strategy<Value = String>) {
+    holds(1000, FAILURES, texts, async |_, text| assert_positions(&text));
 }
 
 #[test]
-fn the_file_that_is_changed_is_right_at_first() {
+fn the_unchanged_file_is_valid() {
     assert_eq!(RuleSet::parse(FILE).unwrap().limits().len(), 4);
 }
 
 #[test]
-fn a_file_that_is_changed_here_and_there_is_answered() {
+fn a_mutated_file_parses_or_fails_with_positions() {
     let change = (any::<Index>(), any::<Index>(), select(&PIECES[..]), any::<bool>());
     let changes = vec(change, 1..8);
-    are_answered(&changes.prop_map(|changes| changes.into_iter().fold(FILE.to_owned(), changed)));
+    assert_positions_of_all(&changes.prop_map(|changes| changes.into_iter().fold(FILE.to_owned(), changed)));
 }
 
 #[test]
-fn a_file_that_breaks_off_is_answered() {
+fn a_truncated_file_parses_or_fails_with_positions() {
     for (end, _) in FILE.char_indices() {
-        is_answered(&FILE[..end]);
-        is_answered(&FILE[end..]);
+        assert_positions(&FILE[..end]);
+        assert_positions(&FILE[end..]);
     }
 }
 
 #[test]
-fn any_text_is_answered() {
-    are_answered(&any::<String>());
-    are_answered(&vec(any::<u8>(), 0..200).prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
-    are_answered(&vec(select(&PIECES[..]), 0..30).prop_map(|pieces| pieces.concat()));
+fn any_text_parses_or_fails_with_positions() {
+    assert_positions_of_all(&any::<String>());
+    assert_positions_of_all(&vec(any::<u8>(), 0..200).prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    assert_positions_of_all(&vec(select(&PIECES[..]), 0..30).prop_map(|pieces| pieces.concat()));
 }
 
 #[test]
-fn a_text_of_any_depth_is_answered() {
+fn any_nesting_depth_parses_or_fails_with_positions() {
     for depth in [10, 1000, 100_000] {
         for (before, down, at_the_bottom, up) in [
             ("", "[", "", ""),
@@ -202,7 +201,7 @@ fn a_text_of_any_depth_is_answered() {
             ("[[limit]]\n", "plans.", "pro = 1", ""),
         ] {
             let (down, up) = (down.repeat(depth), up.repeat(depth));
-            is_answered(&format!("{before}{down}{at_the_bottom}{up}"));
+            assert_positions(&format!("{before}{down}{at_the_bottom}{up}"));
         }
     }
 }

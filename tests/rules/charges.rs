@@ -1,4 +1,4 @@
-//! What a request is charged, asked of the rules themselves.
+//! The charges of a request, as `RuleSet::charges` returns them.
 
 use std::{
     io,
@@ -7,7 +7,7 @@ use std::{
 };
 
 use http::Request;
-use tollgate::{Key, KeyError, ManualClock, MemoryStore, Operation, RuleSet, Store, extract::Unaddressed};
+use tollgate::{Key, KeyError, ManualClock, MemoryStore, Operation, RuleSet, Store, extract::NoPeerAddr};
 
 const FILE: &str = r#"
     [[limit]]
@@ -41,21 +41,21 @@ fn from(address: Option<[u8; 4]>, path: &str, user: &str) -> Request<()> {
 }
 
 #[tokio::test]
-async fn a_store_can_be_asked_without_a_layer() {
+async fn charges_can_be_applied_without_a_layer() {
     let rules = RuleSet::parse(FILE).unwrap();
     let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
     let charges = rules.charges(&from(Some([192, 0, 2, 1]), "/api/a", "a")).unwrap();
     let Ok(decision) = store.apply(Operation::Acquire(charges)).await;
     let tiers = decision.tiers().iter();
-    let told: Vec<_> = tiers
+    let charged: Vec<_> = tiers
         .map(|tier| (tier.limit().name(), tier.key().clone(), tier.verdict().remaining()))
         .collect();
     let user = ("user", Key::new("x-user-id:a"), 7);
-    assert_eq!(told, [user, ("client", Key::new("ip:192.0.2.1"), 4)]);
+    assert_eq!(charged, [user, ("client", Key::new("ip:192.0.2.1"), 4)]);
 }
 
 #[test]
-fn who_is_exempt_or_elsewhere_is_charged_nothing_and_who_has_no_key_is_told() {
+fn exempt_and_unmatched_requests_have_no_charges_and_a_missing_key_is_an_error() {
     let rules = RuleSet::parse(FILE).unwrap();
     for (address, path) in [([10, 0, 0, 1], "/api/a"), ([192, 0, 2, 1], "/"), ([10, 0, 0, 1], "/")] {
         let charges = rules.charges(&from(Some(address), path, "")).unwrap();
@@ -65,7 +65,7 @@ fn who_is_exempt_or_elsewhere_is_charged_nothing_and_who_has_no_key_is_told() {
     assert_eq!(lacks, KeyError::missing("the `x-user-id` header"));
 }
 
-/// What is logged, as text.
+/// The log as text.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -80,7 +80,7 @@ impl io::Write for Log {
 }
 
 #[test]
-fn what_a_service_does_not_provide_is_an_error_and_no_stand_in() {
+fn a_missing_peer_address_is_an_error_despite_a_default_key() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -96,15 +96,18 @@ fn what_a_service_does_not_provide_is_an_error_and_no_stand_in() {
     });
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
-    assert!(log.contains("ERROR") && log.contains("networks exempt nobody"), "{log}");
+    assert!(
+        log.contains("ERROR") && log.contains("exemptions by network are off: requests have no peer address"),
+        "{log}"
+    );
     assert!(log.contains("there is no peer address to count requests by"), "{log}");
 }
 
 #[test]
-fn a_request_that_is_said_to_have_no_address_lacks_one() {
+fn a_request_marked_as_without_an_address_lacks_one() {
     let rules = RuleSet::parse(FILE).unwrap();
     let mut local = from(None, "/api/a", "a");
-    local.extensions_mut().insert(Unaddressed);
+    local.extensions_mut().insert(NoPeerAddr);
     assert_eq!(rules.charges(&local).unwrap().len(), 2);
     let rules = RuleSet::parse(&FILE.replace("default = \"somewhere\"", "")).unwrap();
     assert_eq!(rules.charges(&local).unwrap_err(), KeyError::missing("a peer address"));

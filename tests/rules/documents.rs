@@ -1,4 +1,4 @@
-//! The rules that documents and examples show.
+//! Rules in documents and examples.
 
 use tollgate::RuleSet;
 
@@ -14,7 +14,7 @@ fn shown(document: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn what_documents_show_is_right() {
+fn rules_in_documents_are_valid() {
     let rules =
         |document| shown(document).map(|text| RuleSet::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     let limits = |document| rules(document).map(|rules| rules.limits().len()).collect::<Vec<_>>();
@@ -22,12 +22,12 @@ fn what_documents_show_is_right() {
     assert_eq!(limits(GUIDE), [1, 2, 2, 3]);
 }
 
-/// In the first column of a table, or under its own heading.
+/// Each field is in the first column of a table, or under its own heading.
 #[test]
 fn the_reference_has_every_field() {
     let unknown = RuleSet::parse("[[limit]]\n\"?\" = 1\n[[exempt]]\n\"?\" = 1\n[trust]\n\"?\" = 1").unwrap_err();
-    let fields = unknown.problems().iter();
-    let fields = fields.filter_map(|problem| problem.message().split_once("there are "));
+    let fields = unknown.diagnostics().iter();
+    let fields = fields.filter_map(|diagnostic| diagnostic.message().split_once("known fields are "));
     let fields: Vec<_> = fields.flat_map(|(_, fields)| fields.split(", ")).collect();
     assert_eq!(fields.len(), 17 + 3 + 3, "{fields:?}");
     let rows = REFERENCE
@@ -36,10 +36,10 @@ fn the_reference_has_every_field() {
     let exempt = REFERENCE
         .split("## ")
         .find(|section| section.starts_with("`[[exempt]]`"));
-    let told: Vec<_> = rows.chain(exempt).collect();
+    let documented: Vec<_> = rows.chain(exempt).collect();
     for field in fields {
         assert!(
-            told.iter().any(|place| place.contains(&format!("`{field}`"))),
+            documented.iter().any(|place| place.contains(&format!("`{field}`"))),
             "{field}"
         );
     }

@@ -1,10 +1,10 @@
-//! Rules files: what every field does, and what is said when it is wrong.
+//! Rules files: what every field does, and the diagnostics of invalid files.
 
 mod any_text;
 mod charges;
+mod current_rules;
+mod diagnostics;
 mod documents;
-mod in_force;
-mod messages;
 #[cfg(all(feature = "redis", feature = "axum"))]
 mod over_http;
 mod settings;

@@ -1,12 +1,12 @@
-//! The five algorithms and their settings: a limit of a file is the limit that the same words make in code.
+//! The five algorithms and their settings: a limit in a file equals the same limit in code.
 
 use std::time::Duration;
 
 use tollgate::{
-    Algorithm, FixedWindow, LeakyBucket, Limit, Quota, Rule, RuleSet, SlidingCounter, SlidingLog, TokenBucket,
+    Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Limit, Quota, RuleSet, SlidingCounter, SlidingLog, TokenBucket,
 };
 
-/// The limit of a file that has this one.
+/// The only limit of a file with these settings.
 #[track_caller]
 fn limit(settings: &str) -> Limit {
     let file = format!("[[limit]]\nname = \"api\"\nkey = \"global\"\n{settings}");
@@ -16,28 +16,31 @@ fn limit(settings: &str) -> Limit {
 }
 
 #[track_caller]
-fn is(settings: &str, algorithm: impl Algorithm) {
+fn assert_limit(settings: &str, algorithm: impl Algorithm) {
     assert_eq!(limit(settings), Limit::new("api", algorithm), "{settings}");
 }
 
 const TEN: Quota = Quota::per_minute(10);
 
 #[test]
-fn each_word_is_an_algorithm() {
-    let words: [(&str, Rule); 5] = [
-        ("token_bucket", TokenBucket::new(TEN).rule()),
-        ("leaky_bucket", LeakyBucket::new(TEN).rule()),
-        ("fixed_window", FixedWindow::new(TEN).rule()),
-        ("sliding_log", SlidingLog::new(TEN).rule()),
-        ("sliding_counter", SlidingCounter::new(TEN).rule()),
+fn each_name_of_an_algorithm() {
+    let algorithms: [(&str, AnyAlgorithm); 5] = [
+        ("token_bucket", TokenBucket::new(TEN).to_any()),
+        ("leaky_bucket", LeakyBucket::new(TEN).to_any()),
+        ("fixed_window", FixedWindow::new(TEN).to_any()),
+        ("sliding_log", SlidingLog::new(TEN).to_any()),
+        ("sliding_counter", SlidingCounter::new(TEN).to_any()),
     ];
-    for (word, rule) in words {
-        is(&format!("algorithm = \"{word}\"\nlimit = 10\nwindow = \"1m\""), rule);
+    for (name, algorithm) in algorithms {
+        assert_limit(
+            &format!("algorithm = \"{name}\"\nlimit = 10\nwindow = \"1m\""),
+            algorithm,
+        );
     }
 }
 
 #[test]
-fn each_unit_is_a_time() {
+fn each_unit_of_time() {
     for (window, micros) in [
         ("1us", 1),
         ("250us", 250),
@@ -52,13 +55,13 @@ fn each_unit_is_a_time() {
     ] {
         let quota = Quota::new(7, Duration::from_micros(micros));
         let settings = format!("algorithm = \"fixed_window\"\nlimit = 7\nwindow = \"{window}\"");
-        is(&settings, FixedWindow::new(quota));
+        assert_limit(&settings, FixedWindow::new(quota));
         assert_eq!(limit(&settings).to_string(), format!("fixed_window:api:{micros}"));
     }
 }
 
 #[test]
-fn a_number_can_be_written_in_every_way_of_toml() {
+fn a_number_can_have_every_toml_notation() {
     for (written, number) in [
         ("1", 1),
         ("+10", 10),
@@ -70,7 +73,7 @@ fn a_number_can_be_written_in_every_way_of_toml() {
         ("4294967295", u32::MAX),
     ] {
         let settings = format!("algorithm = \"fixed_window\"\nlimit = {written}\nwindow = \"1m\"");
-        is(&settings, FixedWindow::new(Quota::per_minute(number)));
+        assert_limit(&settings, FixedWindow::new(Quota::per_minute(number)));
     }
 }
 
@@ -78,14 +81,14 @@ fn a_number_can_be_written_in_every_way_of_toml() {
 fn a_bucket_holds_its_limit_unless_it_has_a_capacity() {
     let token = "algorithm = \"token_bucket\"\nlimit = 10\nwindow = \"1m\"\n";
     let leaky = "algorithm = \"leaky_bucket\"\nlimit = 10\nwindow = \"1m\"\n";
-    is(token, TokenBucket::new(TEN).capacity(10));
-    is(leaky, LeakyBucket::new(TEN).capacity(10));
+    assert_limit(token, TokenBucket::new(TEN).capacity(10));
+    assert_limit(leaky, LeakyBucket::new(TEN).capacity(10));
     for capacity in [1, 9, 25] {
-        is(
+        assert_limit(
             &format!("{token}capacity = {capacity}"),
             TokenBucket::new(TEN).capacity(capacity),
         );
-        is(
+        assert_limit(
             &format!("{leaky}capacity = {capacity}"),
             LeakyBucket::new(TEN).capacity(capacity),
         );
@@ -96,7 +99,7 @@ fn a_bucket_holds_its_limit_unless_it_has_a_capacity() {
 fn a_leaky_bucket_queues_unless_it_polices() {
     let leaky = "algorithm = \"leaky_bucket\"\nlimit = 10\nwindow = \"1m\"\n";
     let bucket = LeakyBucket::new(TEN);
-    for (more, rule) in [
+    for (more, algorithm) in [
         ("", bucket),
         ("queue = true", bucket),
         ("queue = false", bucket.policing()),
@@ -107,22 +110,22 @@ fn a_leaky_bucket_queues_unless_it_polices() {
         ),
         ("queue = false\ncapacity = 3", bucket.capacity(3).policing()),
     ] {
-        is(&format!("{leaky}{more}"), rule);
+        assert_limit(&format!("{leaky}{more}"), algorithm);
     }
 }
 
 #[test]
-fn a_window_is_anchored_only_if_it_says_so() {
+fn a_window_is_not_anchored_by_default() {
     let fixed = "algorithm = \"fixed_window\"\nlimit = 10\nwindow = \"1m\"\n";
-    is(&format!("{fixed}anchored = false"), FixedWindow::new(TEN));
-    is(&format!("{fixed}anchored = true"), FixedWindow::new(TEN).anchored());
+    assert_limit(&format!("{fixed}anchored = false"), FixedWindow::new(TEN));
+    assert_limit(&format!("{fixed}anchored = true"), FixedWindow::new(TEN).anchored());
 }
 
 #[test]
-fn a_counter_has_one_sub_window_unless_it_says_more() {
+fn a_counter_can_have_several_sub_windows() {
     let counter = "algorithm = \"sliding_counter\"\nlimit = 10\nwindow = \"1m\"\n";
     for buckets in [1, 6, 64] {
-        is(
+        assert_limit(
             &format!("{counter}buckets = {buckets}"),
             SlidingCounter::new(TEN).buckets(buckets),
         );

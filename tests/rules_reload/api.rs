@@ -1,30 +1,30 @@
-//! A server whose limits are rules, on a store and a clock of its own, and who was served when.
+//! A server whose limits are rules, with its own store and clock. It records when each request is served.
 
 use std::{ops::Deref, time::Duration};
 
 use axum::Router;
 use tollgate::{Key, ManualClock, RateLimitLayer, RuleSet};
 
-use support::held::Held;
+use support::queued_server::QueuedServer;
 pub(crate) use support::{
     each_store::{TestStore, on_both_stores},
-    held::{MICRO, SECOND},
+    queued_server::{MICRO, SECOND},
 };
 
-/// A limit for everybody together, by its settings with a semicolon after each.
+/// A global limit with these settings, which are separated by semicolons.
 pub(crate) fn limit(settings: &str) -> String {
     format!("[[limit]]\nkey = 'global'\n{}\n", settings.replace("; ", "\n"))
 }
 
 pub(crate) struct Api<St> {
-    held: Held<St>,
+    held: QueuedServer<St>,
     pub(crate) rules: RuleSet,
 }
 
 impl<St> Deref for Api<St> {
-    type Target = Held<St>;
+    type Target = QueuedServer<St>;
 
-    fn deref(&self) -> &Held<St> {
+    fn deref(&self) -> &QueuedServer<St> {
         &self.held
     }
 }
@@ -39,7 +39,7 @@ impl<St: TestStore> Api<St> {
         Self::build(store, clock, rules, None).await
     }
 
-    /// Who is refused waits for so long.
+    /// Denied requests wait for up to this long.
     pub(crate) async fn start_waiting(rules: &str, max: Duration) -> Self {
         let (store, clock) = St::fresh();
         Self::build(store, clock, rules, Some(max)).await
@@ -54,11 +54,11 @@ impl<St: TestStore> Api<St> {
                 None => app.layer(layer),
             }
         };
-        let held = Held::on(store, clock, layered).await;
+        let held = QueuedServer::with_store(store, clock, layered).await;
         Self { held, rules }
     }
 
-    /// The status, and what is left of the tightest tier.
+    /// The status, and what remains in the most restrictive tier.
     pub(crate) async fn status(&self) -> (u16, String) {
         let reply = self.get(0).await;
         (reply.status, reply.remaining())
@@ -68,7 +68,7 @@ impl<St: TestStore> Api<St> {
         self.rules.replace(rules).unwrap();
     }
 
-    /// What is left of each limit in force, by the word of the store.
+    /// What remains of each current limit in the store.
     pub(crate) async fn left(&self) -> Vec<u64> {
         let mut left = Vec::new();
         for limit in self.rules.limits() {

@@ -1,4 +1,4 @@
-//! A rules file that is watched, and what is in force.
+//! A watched rules file, and the current rules.
 
 use std::{
     fs::{self, File},
@@ -10,38 +10,38 @@ use tollgate::{FixedWindow, Limit, Quota, RuleSet};
 use support::{
     folder::Folder,
     log::{self, Line},
-    patience::until,
+    wait::until,
 };
 
-/// What a limit is called, and how many it admits a day.
-pub(crate) type Named = (&'static str, u32);
+/// A limit's name, and how many requests it admits per day.
+pub(crate) type NamedLimit = (&'static str, u32);
 
-pub(crate) const FIRST: &[Named] = &[("first", 1)];
-pub(crate) const SECOND: &[Named] = &[("second", 2), ("third", 3)];
+pub(crate) const FIRST: &[NamedLimit] = &[("first", 1)];
+pub(crate) const SECOND: &[NamedLimit] = &[("second", 2), ("third", 3)];
 
 /// The text of some rules.
-pub(crate) fn text(limits: &[Named]) -> String {
+pub(crate) fn text(limits: &[NamedLimit]) -> String {
     limits.iter().map(piece).collect()
 }
 
-pub(crate) fn piece((name, limit): &Named) -> String {
+pub(crate) fn piece((name, limit): &NamedLimit) -> String {
     let day = r#"algorithm = "fixed_window", window = "1d", key = "global""#.replace(", ", "\n");
     format!("[[limit]]\nname = \"{name}\"\nlimit = {limit}\n{day}\n\n")
 }
 
-pub(crate) fn are_in_force(rules: &RuleSet, limits: &[Named]) -> bool {
-    let limit = |(name, limit): &Named| Limit::new(name, FixedWindow::new(Quota::per_day(*limit)));
+pub(crate) fn are_current(rules: &RuleSet, limits: &[NamedLimit]) -> bool {
+    let limit = |(name, limit): &NamedLimit| Limit::new(name, FixedWindow::new(Quota::per_day(*limit)));
     rules.limits() == limits.iter().map(limit).collect::<Vec<_>>()
 }
 
-/// Puts what is made beside a file in its place, all at once.
+/// Atomically replaces a file with one that is created beside it.
 pub(crate) fn replace(file: &str, make: impl FnOnce(&str)) {
     let new = format!("{file}.new");
     make(&new);
     fs::rename(&new, file).unwrap();
 }
 
-/// A file that is watched, in a folder of its own.
+/// A watched file in its own directory.
 pub(crate) struct Watched {
     pub(crate) folder: Folder,
     pub(crate) file: String,
@@ -49,7 +49,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// With [`FIRST`] in force.
+    /// A file with [`FIRST`] as the current rules.
     pub(crate) fn new() -> Self {
         let folder = Folder::new("rules");
         let file = folder.file("rules.toml");
@@ -57,59 +57,59 @@ impl Watched {
         Self::at(folder, file)
     }
 
-    /// A file that is there already.
+    /// A file that already exists.
     pub(crate) fn at(folder: Folder, file: String) -> Self {
         log::listen();
         let rules = RuleSet::watch(&file).unwrap();
-        assert!(are_in_force(&rules, FIRST));
+        assert!(are_current(&rules, FIRST));
         Self { folder, file, rules }
     }
 
-    /// Puts another file in its place, all at once: of one that is written in place, a part may be found as well.
+    /// Replaces the file atomically, because a file that is written in place could be read in part.
     pub(crate) fn write(&self, text: impl AsRef<[u8]>) {
         replace(&self.file, |new| fs::write(new, &text).unwrap());
     }
 
-    /// Writes over what is there, which is as long.
+    /// Overwrites the file with a text of the same length.
     pub(crate) fn write_in_place(&self, text: &str) {
         let file = File::options().write(true).open(&self.file).unwrap();
         assert_eq!(file.metadata().unwrap().len(), text.len() as u64);
         file.write_all_at(text.as_bytes(), 0).unwrap();
     }
 
-    /// What has just been written is in force in the end.
-    pub(crate) fn follows(&self, limits: &[Named]) {
-        until("the rules are in force", || are_in_force(&self.rules, limits));
+    /// Waits until these limits are current.
+    pub(crate) fn wait_until_current(&self, limits: &[NamedLimit]) {
+        until("the rules are in force", || are_current(&self.rules, limits));
     }
 
-    /// What is logged about the file, which is one line.
-    pub(crate) fn says(&self) -> Line {
-        let mut said = self.says_each(1);
-        said.remove(0)
+    /// The only event that is logged about the file.
+    pub(crate) fn logged_event(&self) -> Line {
+        let mut events = self.logged_events(1);
+        events.remove(0)
     }
 
-    /// What is logged about the file by several who watch it.
-    pub(crate) fn says_each(&self, lines: usize) -> Vec<Line> {
-        let mut said = Vec::new();
+    /// The events that several watchers log about the file.
+    pub(crate) fn logged_events(&self, lines: usize) -> Vec<Line> {
+        let mut events = Vec::new();
         until("it is logged", || {
-            said.extend(self.has_said());
-            said.len() >= lines
+            events.extend(self.take_events());
+            events.len() >= lines
         });
-        assert_eq!(said.len(), lines);
-        said
+        assert_eq!(events.len(), lines);
+        events
     }
 
-    /// What has been logged about the file, and not been asked for yet.
-    pub(crate) fn has_said(&self) -> Vec<Line> {
+    /// The events that were logged about the file since the last call.
+    pub(crate) fn take_events(&self) -> Vec<Line> {
         log::take(|line| line.field("file") == self.file || line.field("error").starts_with(&self.file))
     }
 }
 
-/// Lets the files be looked at a few times: another one, which is looked at as often, changes and is followed.
-pub(crate) fn let_it_be_looked_at() {
+/// Waits until the files were polled a few times: another file, which is polled as often, changes and is reloaded.
+pub(crate) fn wait_for_polls() {
     let other = Watched::new();
     for limits in [SECOND, FIRST, SECOND] {
         other.write(text(limits));
-        other.follows(limits);
+        other.wait_until_current(limits);
     }
 }

@@ -1,4 +1,4 @@
-//! Rules that change under load: each request is answered by one version of them, and charged once by it or not at all.
+//! Rules that change under load: each request is decided by one version of them, and charged once by it or not at all.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,55 +18,60 @@ use support::{
     each_store::TestStore,
     folder::Folder,
     http::{Reply, Server},
-    patience::until,
-    versions::{VERSIONS, names},
+    rule_versions::{VERSIONS, tier_names},
+    wait::until,
 };
 
 const CLIENTS: usize = 12;
 const USERS: [&str; 3] = ["ann", "bob", "carol"];
-/// At least so many are answered.
-const ANSWERS: usize = 6_000;
+/// The minimum number of answered requests.
+const MIN_ANSWERED: usize = 6_000;
 
-/// What a client has met with.
+/// What a client observed.
 #[derive(Default)]
-struct Met {
+struct Observed {
     policies: HashSet<String>,
     /// By tier and user.
     charged: HashMap<(String, &'static str), u64>,
 }
 
-/// Sends one request after the other for as long as the rules change.
-async fn client(server: Arc<Server>, number: usize, answered: Arc<AtomicUsize>, changing: Arc<JoinHandle<()>>) -> Met {
+/// Sends requests one after the other while the rules change.
+async fn client(
+    server: Arc<Server>,
+    number: usize,
+    answered: Arc<AtomicUsize>,
+    changing: Arc<JoinHandle<()>>,
+) -> Observed {
     let (user, is_pro) = (USERS[number % USERS.len()], number.is_multiple_of(2));
     let policies = VERSIONS.map(|version| version.policy(is_pro));
-    let mut met = Met::default();
+    let mut observed = Observed::default();
     while !changing.is_finished() {
         let plan = if is_pro { "pro" } else { "none" };
         let request = server.request("/").header("x-user-id", user).header("x-plan", plan);
         let reply = Reply::to(request).await;
         let policy = reply.header("ratelimit-policy");
         assert!(policies.contains(&policy), "{policy}");
-        assert_eq!(names(&reply.header("ratelimit")), names(&policy));
+        assert_eq!(tier_names(&reply.header("ratelimit")), tier_names(&policy));
         match reply.status {
-            200 => names(&policy).into_iter().for_each(|name| {
-                *met.charged.entry((name.into(), user)).or_default() += if name == "heavy" { 3 } else { 1 };
+            200 => tier_names(&policy).into_iter().for_each(|name| {
+                *observed.charged.entry((name.into(), user)).or_default() += if name == "heavy" { 3 } else { 1 };
             }),
             status => assert_eq!(status, 429),
         }
-        met.policies.insert(policy);
+        observed.policies.insert(policy);
         answered.fetch_add(1, Ordering::Relaxed);
     }
-    met
+    observed
 }
 
-/// What is used of a tier, by the word of the store.
+/// The usage of a tier in the store.
 async fn used<St: TestStore>(store: &St, name: &str, key: &Key) -> u64 {
     let all = u32::MAX;
     let limit = Limit::new(name, FixedWindow::new(Quota::per_day(all)));
     u64::from(all) - store.left(&limit, key).await
 }
 
-/// Serves by rules that somebody changes all the time, who is told how many have been answered.
+/// Serves while a closure changes the rules. The closure receives the number of answered requests.
 async fn under_load<St: TestStore>(rules: RuleSet, change: impl FnOnce(&AtomicUsize) + Send + 'static) {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::rules(rules, store.clone());
@@ -77,16 +82,16 @@ async fn under_load<St: TestStore>(rules: RuleSet, change: impl FnOnce(&AtomicUs
         move || change(&answered)
     }));
     let clients = (0..CLIENTS).map(|number| client(server.clone(), number, answered.clone(), changing.clone()));
-    let met = clients.collect::<JoinSet<_>>().join_all().await;
+    let observed = clients.collect::<JoinSet<_>>().join_all().await;
     Arc::into_inner(changing).unwrap().join().unwrap();
 
-    let policies: HashSet<_> = met.iter().flat_map(|met| met.policies.clone()).collect();
+    let policies: HashSet<_> = observed.iter().flat_map(|observed| observed.policies.clone()).collect();
     let versions = VERSIONS
         .iter()
         .flat_map(|version| [true, false].map(|is_pro| version.policy(is_pro)));
     assert_eq!(policies, versions.collect());
     let charged = |tier: &str, users: &[&str]| -> u64 {
-        let all = met.iter().flat_map(|met| &met.charged);
+        let all = observed.iter().flat_map(|observed| &observed.charged);
         let meant = all.filter(|((name, user), _)| name == tier && users.contains(user));
         meant.map(|(_, charged)| charged).sum()
     };
@@ -102,19 +107,19 @@ async fn under_load<St: TestStore>(rules: RuleSet, change: impl FnOnce(&AtomicUs
     }
 }
 
-/// By the program, as fast as it can.
+/// With `RuleSet::replace`, as fast as possible.
 async fn replaced<St: TestStore>() {
     let rules = RuleSet::parse(&VERSIONS[0].text()).unwrap();
     let texts = VERSIONS.map(|version| version.text());
     under_load::<St>(rules.clone(), move |answered| {
-        while answered.load(Ordering::Relaxed) < ANSWERS {
+        while answered.load(Ordering::Relaxed) < MIN_ANSWERED {
             texts.iter().for_each(|text| rules.replace(text).unwrap());
         }
     })
     .await;
 }
 
-/// In a file, whenever the version before is in force and a few have met with it.
+/// In a file, each time after the previous version is current and some requests were answered.
 async fn rewritten<St: TestStore>() {
     let folder = Folder::new("load");
     let file = folder.file("rules.toml");
@@ -129,7 +134,7 @@ async fn rewritten<St: TestStore>() {
             until("it is in force", || rules.limits() == limits);
             let before = answered.load(Ordering::Relaxed);
             until("some are answered by it", || {
-                answered.load(Ordering::Relaxed) >= before + ANSWERS / 12
+                answered.load(Ordering::Relaxed) >= before + MIN_ANSWERED / 12
             });
         }
     })
@@ -137,21 +142,21 @@ async fn rewritten<St: TestStore>() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn by_the_program_in_memory() {
+async fn replaced_under_load_in_memory() {
     replaced::<MemoryStore>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn by_the_program_on_redis() {
+async fn replaced_under_load_on_redis() {
     replaced::<RedisStore>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_file_in_memory() {
+async fn rewritten_under_load_in_memory() {
     rewritten::<MemoryStore>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_file_on_redis() {
+async fn rewritten_under_load_on_redis() {
     rewritten::<RedisStore>().await;
 }

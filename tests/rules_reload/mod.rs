@@ -1,21 +1,21 @@
-//! Rules that change while the service runs: when the new ones are in force, and what becomes of what was used.
+//! Rules that change while the service runs: when they apply, and what happens to existing usage.
 
 #[cfg(feature = "redis")]
 mod api;
 #[cfg(feature = "redis")]
-mod carried_over;
-#[cfg(feature = "redis")]
-mod denied;
+mod denial_cache;
+mod file_changes;
 mod fixture;
+#[cfg(feature = "redis")]
+mod in_flight;
+mod invalid_files;
 #[cfg(all(feature = "redis", feature = "axum"))]
 mod load;
-mod program;
+mod replace;
 #[cfg(feature = "redis")]
 mod roll_out;
 #[cfg(feature = "redis")]
-mod terms;
-mod thread;
+mod shadow_and_exempt;
 #[cfg(feature = "redis")]
-mod under_way;
-mod watched;
-mod wrong;
+mod usage;
+mod watcher_thread;

@@ -7,8 +7,8 @@ use support::each_store::NOW;
 use crate::rules_reload::api::{Api, TestStore, limit, on_both_stores};
 
 on_both_stores![
-    each_counts_by_its_own_limit_what_both_have_used,
-    what_counts_otherwise_on_the_other_node_does_not_disturb,
+    each_node_applies_its_own_limit_to_the_shared_usage,
+    another_window_on_the_other_node_is_counted_separately,
 ];
 
 async fn nodes<St: TestStore>(rules: [&str; 2]) -> [Api<St>; 2] {
@@ -20,7 +20,7 @@ async fn nodes<St: TestStore>(rules: [&str; 2]) -> [Api<St>; 2] {
     ]
 }
 
-async fn each_counts_by_its_own_limit_what_both_have_used<St: TestStore>() {
+async fn each_node_applies_its_own_limit_to_the_shared_usage<St: TestStore>() {
     for algorithm in ["token_bucket", "fixed_window", "sliding_log", "sliding_counter"] {
         let version = |amount| {
             limit(&format!(
@@ -42,7 +42,7 @@ async fn each_counts_by_its_own_limit_what_both_have_used<St: TestStore>() {
     }
 }
 
-async fn what_counts_otherwise_on_the_other_node_does_not_disturb<St: TestStore>() {
+async fn another_window_on_the_other_node_is_counted_separately<St: TestStore>() {
     let version = |window: &str| {
         limit(&format!(
             "name = 'api'; limit = 3; window = '{window}'; algorithm = 'fixed_window'"
@@ -53,7 +53,7 @@ async fn what_counts_otherwise_on_the_other_node_does_not_disturb<St: TestStore>
         assert_eq!(old.status().await, (status, left.into()));
         assert_eq!(new.status().await, (status, left.into()));
     }
-    // Who goes over to the new window meets what the other node has used of it.
+    // A node that switches to the new window shares what the other node has used of it.
     old.replace(&version("2h"));
     assert_eq!(old.status().await, (429, "0".into()));
 }

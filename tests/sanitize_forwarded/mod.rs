@@ -1,7 +1,7 @@
-//! Requests that the gateway forwards: what the next service can believe of them.
+//! Requests that the gateway forwards, and which of their headers the next service can trust.
 
 mod hostile;
-mod law;
+mod round_trip;
 #[path = "../../cli/src/gateway/sanitize.rs"]
 #[allow(clippy::duplicate_mod, reason = "the seeds of fuzz/ are tried in the same program")]
 mod sanitize;
@@ -13,10 +13,10 @@ use tollgate::RuleSet;
 
 use self::sanitize::sanitize_forwarded;
 
-/// Headers in an order that does not depend on where they were put.
+/// Headers in an order that does not depend on the map.
 type Headers = Vec<(String, Vec<u8>)>;
 
-/// Counts by address, and trusts as is said.
+/// Rules that count by address, with this `[trust]` section.
 fn rules(trust: &str) -> RuleSet {
     let limit = "[[limit]]\nname = \"all\"\nalgorithm = \"fixed_window\"\nlimit = 1\nwindow = \"1m\"\nkey = \"ip\"\n";
     RuleSet::parse(&format!("{limit}[trust]\n{trust}")).unwrap()
@@ -26,7 +26,7 @@ fn trusting(more: &str) -> RuleSet {
     rules(&format!("proxies = [\"10.0.0.0/8\", \"fd00::/8\"]\n{more}"))
 }
 
-/// A request with these lines, from nobody yet.
+/// A request with these header lines, without a peer.
 fn request<V: AsRef<[u8]>>(lines: &[(&str, V)]) -> Request<()> {
     let mut request = Request::new(());
     for (name, value) in lines {
@@ -54,19 +54,19 @@ fn headers(request: &Request<()>) -> Headers {
     lines
 }
 
-/// As the gateway does it, which puts the peer there.
+/// Sanitizes a request as the gateway does, with the peer from the extensions.
 fn sanitize(rules: &RuleSet, request: &mut Request<()>) {
     let peer = request.extensions().get().map(SocketAddr::ip);
     sanitize_forwarded(request.headers_mut(), peer, &rules.trusted_proxies());
 }
 
 #[track_caller]
-fn become_these(rules: &RuleSet, mut passed: Request<()>, expected: &[(&str, &str)]) {
+fn assert_sanitized(rules: &RuleSet, mut passed: Request<()>, expected: &[(&str, &str)]) {
     sanitize(rules, &mut passed);
     assert_eq!(headers(&passed), headers(&request(expected)));
 }
 
-/// What somebody sends who wants to be believed.
+/// Headers of a client that impersonates another.
 const SENT: [(&str, &str); 7] = [
     ("accept", "text/plain"),
     ("forwarded", "for=192.0.2.2"),
@@ -78,7 +78,7 @@ const SENT: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn who_is_no_proxy_is_believed_nothing() {
+fn an_untrusted_peer_loses_all_trusted_headers() {
     for (rules, added) in [
         (trusting("headers = [\"x-plan\"]"), ("x-forwarded-for", "203.0.113.9")),
         (
@@ -87,44 +87,44 @@ fn who_is_no_proxy_is_believed_nothing() {
         ),
     ] {
         let expected = [("accept", "text/plain"), added];
-        become_these(&rules, from("203.0.113.9", &SENT), &expected);
-        become_these(&rules, from("203.0.113.9", &expected[..1]), &expected);
+        assert_sanitized(&rules, from("203.0.113.9", &SENT), &expected);
+        assert_sanitized(&rules, from("203.0.113.9", &expected[..1]), &expected);
     }
 }
 
 #[test]
-fn where_nobody_is_trusted_nobody_is_believed_and_other_headers_are_anybodys() {
+fn without_trusted_proxies_only_forwarding_headers_are_removed() {
     let expected = [SENT[0], ("x-forwarded-for", "203.0.113.9"), SENT[5], SENT[6]];
     for trust in ["", "proxies = []"] {
-        become_these(&rules(trust), from("203.0.113.9", &SENT), &expected);
+        assert_sanitized(&rules(trust), from("203.0.113.9", &SENT), &expected);
     }
 }
 
 #[test]
-fn what_a_proxy_wrote_is_kept_as_one_line_and_the_proxy_is_added() {
+fn the_lines_of_a_proxy_are_joined_and_its_address_is_appended() {
     let forwarded_for = ("x-forwarded-for", "192.0.2.4,192.0.2.5, 192.0.2.6, 10.0.0.1");
     for reads in ["", "forwarded = \"x-forwarded-for\""] {
         let rules = trusting(&format!("headers = [\"x-plan\"]\n{reads}"));
-        become_these(&rules, from("10.0.0.1", &SENT), &[SENT[0], forwarded_for, SENT[6]]);
+        assert_sanitized(&rules, from("10.0.0.1", &SENT), &[SENT[0], forwarded_for, SENT[6]]);
     }
     let rules = trusting("forwarded = \"forwarded\"");
     let forwarded = ("forwarded", "for=192.0.2.2, for=192.0.2.3;proto=https, for=10.0.0.1");
-    become_these(&rules, from("10.0.0.1", &SENT), &[SENT[0], forwarded, SENT[5], SENT[6]]);
+    assert_sanitized(&rules, from("10.0.0.1", &SENT), &[SENT[0], forwarded, SENT[5], SENT[6]]);
 }
 
 #[test]
-fn a_proxy_that_wrote_nothing_is_added_alone() {
-    become_these(
+fn a_proxy_without_a_forwarding_header_is_the_only_entry() {
+    assert_sanitized(
         &trusting(""),
         from::<&str>("10.0.0.1", &[]),
         &[("x-forwarded-for", "10.0.0.1")],
     );
     let rules = trusting("forwarded = \"forwarded\"");
-    become_these(&rules, from::<&str>("10.0.0.1", &[]), &[("forwarded", "for=10.0.0.1")]);
+    assert_sanitized(&rules, from::<&str>("10.0.0.1", &[]), &[("forwarded", "for=10.0.0.1")]);
 }
 
 #[test]
-fn addresses_are_written_as_each_header_has_them() {
+fn addresses_have_the_form_of_each_header() {
     let (x_forwarded_for, forwarded) = (trusting(""), trusting("forwarded = \"forwarded\""));
     for (peer, plain, quoted) in [
         ("2001:db8::1", "2001:db8::1", "for=\"[2001:db8::1]\""),
@@ -133,17 +133,17 @@ fn addresses_are_written_as_each_header_has_them() {
         ("::ffff:10.0.0.1", "10.0.0.1", "for=10.0.0.1"),
         ("::1", "::1", "for=\"[::1]\""),
     ] {
-        become_these(&x_forwarded_for, from::<&str>(peer, &[]), &[("x-forwarded-for", plain)]);
-        become_these(&forwarded, from::<&str>(peer, &[]), &[("forwarded", quoted)]);
+        assert_sanitized(&x_forwarded_for, from::<&str>(peer, &[]), &[("x-forwarded-for", plain)]);
+        assert_sanitized(&forwarded, from::<&str>(peer, &[]), &[("forwarded", quoted)]);
     }
-    // Whoever is a proxy by the one spelling is one by the other.
+    // A proxy is recognized in either form.
     let sent = [("x-forwarded-for", "192.0.2.1")];
     let expected = [("x-forwarded-for", "192.0.2.1, 10.0.0.1")];
-    become_these(&x_forwarded_for, from("::ffff:10.0.0.1", &sent), &expected);
+    assert_sanitized(&x_forwarded_for, from("::ffff:10.0.0.1", &sent), &expected);
 }
 
 #[test]
-fn a_header_of_proxies_can_be_one_that_tells_the_way() {
+fn a_trusted_header_can_be_a_forwarding_header() {
     let guarding = |reads: &str| trusting(&format!("headers = [\"X-Forwarded-For\", \"Forwarded\"]\n{reads}"));
     for (rules, from_a_proxy, from_a_client) in [
         (
@@ -157,63 +157,63 @@ fn a_header_of_proxies_can_be_one_that_tells_the_way() {
             ("forwarded", "for=203.0.113.9"),
         ),
     ] {
-        become_these(&rules, from("10.0.0.1", &SENT[1..5]), &[from_a_proxy]);
-        become_these(&rules, from("203.0.113.9", &SENT[1..5]), &[from_a_client]);
+        assert_sanitized(&rules, from("10.0.0.1", &SENT[1..5]), &[from_a_proxy]);
+        assert_sanitized(&rules, from("203.0.113.9", &SENT[1..5]), &[from_a_client]);
     }
 }
 
 #[test]
-fn what_else_proxies_tell_is_theirs_alone() {
-    let told = [
+fn other_forwarding_headers_are_kept_only_from_proxies() {
+    let sent = [
         "x-forwarded-host",
         "x-forwarded-port",
         "x-forwarded-proto",
         "x-forwarded-ssl",
         "x-real-ip",
     ];
-    let told = told.map(|name| (name, "told"));
+    let sent = sent.map(|name| (name, "sent"));
     for peer in ["10.0.0.1", "203.0.113.9"] {
-        let kept = if peer.starts_with("10.") { &told[..] } else { &[] };
+        let kept = if peer.starts_with("10.") { &sent[..] } else { &[] };
         let expected = [kept, &[("x-forwarded-for", peer)]].concat();
-        become_these(&trusting(""), from(peer, &told), &expected);
+        assert_sanitized(&trusting(""), from(peer, &sent), &expected);
     }
 }
 
-/// Where headers become variables, a dash and an underscore are one.
+/// Where headers become environment variables, a dash and an underscore are the same.
 #[test]
-fn what_reads_like_one_of_these_is_nobodys() {
-    let disguised = [
+fn lookalikes_of_trusted_headers_are_removed() {
+    let lookalikes = [
         "x_plan",
         "x_forwarded_for",
         "x-forwarded_proto",
         "x_forwarded-ssl",
         "x_real-ip",
     ];
-    let disguised = disguised.map(|name| (name, "made up"));
+    let lookalikes = lookalikes.map(|name| (name, "made up"));
     let other = [("x_request_id", "1"), ("x_planet", "earth"), ("x_forwarded", "1")];
     let rules = trusting("headers = [\"x-plan\"]");
     for peer in ["10.0.0.1", "203.0.113.9"] {
-        let sent = [&disguised[..], &other].concat();
+        let sent = [&lookalikes[..], &other].concat();
         let expected = [&other[..], &[("x-forwarded-for", peer)]].concat();
-        become_these(&rules, from(peer, &sent), &expected);
+        assert_sanitized(&rules, from(peer, &sent), &expected);
     }
-    // Unless it is the one that is meant.
+    // Except if it is the configured header.
     let rules = trusting("headers = [\"x_plan\"]");
     let sent = [("x-plan", "made up"), ("x_plan", "pro")];
     let expected = [("x-forwarded-for", "10.0.0.1"), ("x_plan", "pro")];
-    become_these(&rules, from("10.0.0.1", &sent), &expected);
+    assert_sanitized(&rules, from("10.0.0.1", &sent), &expected);
 }
 
 #[test]
-fn cookies_of_a_proxy_are_kept_line_by_line() {
+fn cookies_of_a_proxy_stay_on_separate_lines() {
     let rules = trusting("headers = [\"cookie\"]");
     let sent = [("cookie", "session=1"), ("cookie", "theme=dark")];
-    become_these(
+    assert_sanitized(
         &rules,
         from("10.0.0.1", &sent),
         &[sent[0], sent[1], ("x-forwarded-for", "10.0.0.1")],
     );
-    become_these(
+    assert_sanitized(
         &rules,
         from("203.0.113.9", &sent),
         &[("x-forwarded-for", "203.0.113.9")],
@@ -221,21 +221,21 @@ fn cookies_of_a_proxy_are_kept_line_by_line() {
 }
 
 #[test]
-fn who_has_no_address_is_believed_nothing_and_nothing_is_added() {
+fn a_request_without_a_peer_loses_all_trusted_headers_and_gets_no_entry() {
     for reads in ["", "forwarded = \"forwarded\""] {
         let rules = trusting(&format!("headers = [\"x-plan\"]\n{reads}"));
-        become_these(&rules, request(&SENT), &SENT[..1]);
+        assert_sanitized(&rules, request(&SENT), &SENT[..1]);
     }
 }
 
-/// A request is passed on by the rules that are in force then.
+/// The current rules apply to each request.
 #[test]
-fn who_is_trusted_can_be_replaced() {
+fn trusted_proxies_can_be_replaced() {
     let rules = rules("");
     let sent = [("x-forwarded-for", "192.0.2.1")];
-    become_these(&rules, from("10.0.0.1", &sent), &[("x-forwarded-for", "10.0.0.1")]);
+    assert_sanitized(&rules, from("10.0.0.1", &sent), &[("x-forwarded-for", "10.0.0.1")]);
     rules.replace(&trusting("").text()).unwrap();
-    become_these(
+    assert_sanitized(
         &rules,
         from("10.0.0.1", &sent),
         &[("x-forwarded-for", "192.0.2.1, 10.0.0.1")],

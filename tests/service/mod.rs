@@ -1,9 +1,9 @@
-//! The service as tower sees it: readiness, the one instance that is ready, and requests that are dropped on the way.
-//! It wraps services that are not HTTP, since nothing here is about HTTP.
+//! The service as tower sees it: readiness, the instance that is called, and dropped futures. The inner services are not HTTP,
+//! because nothing here depends on HTTP.
 
-mod dropped;
-mod held;
-mod logged;
+mod cancellation;
+mod delayed;
+mod logging;
 mod readiness;
 mod waiting;
 
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use support::{memory::still, requests::name};
+use support::{memory::store_at_zero, requests::user_key};
 use tollgate::{AsError, FixedWindow, Global, Key, LeakyBucket, Limit, MemoryStore, Quota, RateLimitLayer, Rejection};
 use tower::{Layer, Service};
 use tower_test::mock::{self, Handle, Mock};
@@ -24,23 +24,23 @@ type Outside = Handle<&'static str, &'static str>;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is admitted at once, as long as it is admitted at all.
+/// A limit that never delays what it admits.
 fn once_a_minute() -> FixedWindow {
     FixedWindow::new(Quota::per_minute(1))
 }
 
-/// What is held back: one leaves a second, and three may wait for it.
+/// A limit that delays: one request per second, at most three in the queue.
 fn queue() -> LeakyBucket {
     LeakyBucket::new(Quota::per_second(1)).capacity(3)
 }
 
-/// A mock inside of a layer.
+/// Wraps a mock service in a layer.
 fn wrap<L: Layer<Inner>>(layer: L) -> (L::Service, Outside) {
     let (inner, outside) = mock::pair();
     (layer.layer(inner), outside)
 }
 
-/// Looks once, without waiting.
+/// Polls once, with a no-op waker.
 fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -49,7 +49,7 @@ fn poll_ready<S: Service<&'static str>>(service: &mut S) -> Poll<Result<(), S::E
     service.poll_ready(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Readies a service and calls it.
+/// Polls a service ready and calls it.
 fn call<S>(service: &mut S, request: &'static str) -> Pin<Box<S::Future>>
 where
     S: Service<&'static str, Error: Debug>,
@@ -59,7 +59,7 @@ where
     Box::pin(service.call(request))
 }
 
-/// Whether the inner service has been asked.
+/// The request that the inner service has received, if any, which is answered with `served`.
 fn arrived(outside: &mut Outside) -> Option<&'static str> {
     match pin!(outside.next_request()).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(Some((request, response))) => {
@@ -70,19 +70,19 @@ fn arrived(outside: &mut Outside) -> Option<&'static str> {
     }
 }
 
-/// What the queue has to work off: how much, in units of how much, since when; nothing when it is as new.
+/// The queue's state: its backlog, the backlog per request, and the time of the last update; empty if it is fresh.
 fn backlog(store: &MemoryStore) -> String {
     let state = store.state(&Limit::new("queue", queue()), &Key::GLOBAL);
     state.unwrap_or_default().to_string()
 }
 
 fn rejection(error: &tower::BoxError) -> &Rejection {
-    error.downcast_ref().expect("an error of the layer's own")
+    error.downcast_ref().expect("a rejection by the layer")
 }
 
 #[test]
-fn what_is_admitted_is_served_and_what_is_not_is_an_error() {
-    let (store, clock) = still();
+fn an_admitted_request_is_served_and_a_denied_one_is_an_error() {
+    let (store, clock) = store_at_zero();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -104,8 +104,8 @@ fn what_is_admitted_is_served_and_what_is_not_is_an_error() {
 }
 
 #[test]
-fn a_store_that_need_not_be_waited_for_decides_when_the_request_comes() {
-    let (store, _) = still();
+fn a_synchronous_store_decides_in_call() {
+    let (store, _) = store_at_zero();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -116,8 +116,8 @@ fn a_store_that_need_not_be_waited_for_decides_when_the_request_comes() {
 }
 
 #[test]
-fn an_error_of_the_inner_service_passes_unchanged_and_its_charge_stays() {
-    let (store, _) = still();
+fn an_inner_error_passes_unchanged_and_its_charge_stays() {
+    let (store, _) = store_at_zero();
     let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -138,9 +138,9 @@ fn an_error_of_the_inner_service_passes_unchanged_and_its_charge_stays() {
 }
 
 #[test]
-fn who_has_no_key_is_an_error_and_whoever_is_exempt_is_served() {
-    let (store, _) = still();
-    let layer = RateLimitLayer::new("name", once_a_minute(), name, store.clone()).respond_with(AsError);
+fn a_missing_key_is_an_error_and_an_exempt_request_is_served() {
+    let (store, _) = store_at_zero();
+    let layer = RateLimitLayer::new("name", once_a_minute(), user_key, store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let Poll::Ready(Err(error)) = poll(call(&mut service, "nobody").as_mut()) else {

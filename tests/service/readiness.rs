@@ -1,14 +1,14 @@
-//! Readiness is the inner service's, and only the instance that is ready is called.
+//! `poll_ready` returns the inner service's readiness, and only the instance that was polled ready is called.
 
 use std::task::Poll;
 
 use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer};
 
-use crate::service::{arrived, call, poll, poll_ready, still, wrap};
+use crate::service::{arrived, call, poll, poll_ready, store_at_zero, wrap};
 
 #[test]
-fn it_is_ready_when_the_inner_service_is() {
-    let (store, _) = still();
+fn ready_when_the_inner_service_is_ready() {
+    let (store, _) = store_at_zero();
     let plenty = FixedWindow::new(Quota::per_minute(100));
     let layer = RateLimitLayer::new("name", plenty, Global, store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
@@ -18,7 +18,7 @@ fn it_is_ready_when_the_inner_service_is() {
     assert!(poll_ready(&mut service).is_pending());
     outside.allow(1);
     assert!(matches!(poll_ready(&mut service), Poll::Ready(Ok(()))));
-    // Being asked whether it is ready costs nothing.
+    // `poll_ready` charges nothing.
     assert!(store.is_empty());
 
     outside.send_error("broken");
@@ -28,10 +28,10 @@ fn it_is_ready_when_the_inner_service_is() {
     assert_eq!(error.to_string(), "broken");
 }
 
-/// The mock panics when an instance is called that has not been ready, and a clone of it never is.
+/// The mock panics when an instance is called that was not polled ready, and a clone starts unready.
 #[test]
-fn the_instance_that_was_ready_is_the_one_that_is_called() {
-    let (store, _) = still();
+fn the_instance_polled_ready_is_called() {
+    let (store, _) = store_at_zero();
     let plenty = FixedWindow::new(Quota::per_minute(100));
     let layer = RateLimitLayer::new("name", plenty, Global, store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
@@ -39,7 +39,7 @@ fn the_instance_that_was_ready_is_the_one_that_is_called() {
         outside.allow(1);
         let mut response = call(&mut service, request);
         assert!(poll(response.as_mut()).is_pending());
-        // It went with the request, and what it left behind has to be readied again.
+        // The request took the ready instance, so the clone that remains has to be polled ready again.
         assert!(poll_ready(&mut service).is_pending());
         assert_eq!(arrived(&mut outside), Some(request));
         assert!(matches!(poll(response.as_mut()), Poll::Ready(Ok("served"))));
@@ -47,8 +47,8 @@ fn the_instance_that_was_ready_is_the_one_that_is_called() {
 }
 
 #[test]
-fn a_refusal_lets_go_of_the_instance_that_was_ready() {
-    let (store, _) = still();
+fn a_rejection_releases_the_ready_instance() {
+    let (store, _) = store_at_zero();
     let layer = RateLimitLayer::new("name", crate::service::once_a_minute(), Global, store).respond_with(AsError);
     let (inner, mut outside) = tower_test::mock::pair();
     outside.allow(9);
@@ -60,9 +60,9 @@ fn a_refusal_lets_go_of_the_instance_that_was_ready() {
     assert!(poll(first.as_mut()).is_ready());
     drop(first);
 
-    let mut refused = call(&mut service, "refused");
-    assert!(matches!(poll(refused.as_mut()), Poll::Ready(Err(_))));
-    // Its future is still there, and the one permit is free all the same.
+    let mut rejected = call(&mut service, "rejected");
+    assert!(matches!(poll(rejected.as_mut()), Poll::Ready(Err(_))));
+    // The rejected future still exists, but the permit is free.
     let mut other = service.clone();
     assert!(matches!(poll_ready(&mut other), Poll::Ready(Ok(()))));
 }

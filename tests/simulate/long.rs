@@ -1,11 +1,11 @@
-//! A log that is long, at a speed.
+//! Long logs.
 
 use std::fmt::Write;
 
 use super::{Case, limit};
 use support::redis::RedisServer;
 
-/// So many lines of a day, by a thousand clients, of which one comes as often as all the others.
+/// A day's log with this many lines by a thousand clients, one of which sends half of the requests.
 pub(super) fn log(lines: u64) -> String {
     let mut log = String::new();
     for line in 0..lines {
@@ -30,30 +30,30 @@ pub(super) fn rules() -> String {
 }
 
 #[test]
-fn every_line_of_a_long_log_counts() {
+fn every_line_of_a_long_log_is_counted() {
     let run = Case::log(&rules(), log(200_000)).run(&[]);
     assert!(run.errors.starts_with("200,000 lines in "), "{}", run.errors);
-    let report = run.done();
-    assert!(report.starts_with("happened: 200,000 lines, 2026-11-02 00:00:00 to 2026-11-02 23:59:59 UTC\n"));
+    let report = run.success();
+    assert!(report.starts_with("input: 200,000 lines, 2026-11-02 00:00:00 to 2026-11-02 23:59:59 UTC\n"));
     let row = |name: &str| {
         let row = report.lines().find(|line| line.starts_with(name)).unwrap();
         row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(row("requests"), ["requests", "200,000"]);
-    // A full bucket and ten a minute, to the microsecond: that is what one client gets of a day.
+    // The frequent client gets a full bucket and ten per minute, to the microsecond.
     assert_eq!(row("client ")[1..3], ["200,000", "114,309"]);
     assert_eq!(
         row("client: top"),
         [
-            "client:", "top", "10", "of", "1,000", "keys", "requests", "refused", "share"
+            "client:", "top", "10", "of", "1,000", "keys", "requests", "denied", "share"
         ]
     );
 }
 
-/// Redis is asked line by line, so this one is shorter.
+/// Each line is a round trip to Redis, so this log is shorter.
 #[test]
-fn redis_reports_the_same() {
+fn redis_and_memory_report_the_same() {
     let redis = RedisServer::start();
     let case = Case::log(&rules(), log(5_000));
-    assert_eq!(case.run(&["--store", &redis.url()]).done(), case.run(&[]).done());
+    assert_eq!(case.run(&["--store", &redis.url()]).success(), case.run(&[]).success());
 }

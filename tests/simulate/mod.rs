@@ -1,6 +1,5 @@
-//! The simulator, as a program: what it is given, and what it says.
+//! The simulator as a process: its input and its output.
 
-mod calendar;
 mod log;
 mod long;
 mod options;
@@ -15,7 +14,7 @@ use std::process::{Command, Output};
 
 use support::{folder::Folder, project::tollgate};
 
-/// What the program wrote, and how it ended.
+/// The output and the exit code of a run.
 struct Run {
     output: String,
     errors: String,
@@ -31,16 +30,16 @@ impl Run {
         self.output.lines().collect()
     }
 
-    /// What it wrote, if all went well.
+    /// The output of a run that must succeed.
     #[track_caller]
-    fn done(self) -> String {
+    fn success(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.errors);
         self.output
     }
 
-    /// What it said was wrong, after nothing else.
+    /// The errors of a run that must fail.
     #[track_caller]
-    fn failed(self) -> String {
+    fn failure(self) -> String {
         assert_eq!(self.code, Some(1), "{}", self.errors);
         self.errors
     }
@@ -57,7 +56,7 @@ impl From<Output> for Run {
     }
 }
 
-/// Rules and what happened, in files of their own.
+/// A folder with a rules file and a trace or log.
 struct Case {
     folder: Folder,
     /// `--trace` or `--log`.
@@ -73,24 +72,24 @@ impl Case {
         Self::new("--log", rules, log.as_ref())
     }
 
-    fn new(kind: &'static str, rules: &str, happened: &[u8]) -> Self {
+    fn new(kind: &'static str, rules: &str, input: &[u8]) -> Self {
         let folder = Folder::new("simulate");
         std::fs::write(folder.file("rules.toml"), rules).unwrap();
-        std::fs::write(folder.file("happened"), happened).unwrap();
+        std::fs::write(folder.file("input"), input).unwrap();
         Self { folder, kind }
     }
 
-    /// The program that is to be run, in the files' folder.
+    /// The command, in the folder of the files.
     fn command(&self) -> Command {
         let mut command = tollgate("simulate");
         command.current_dir(self.folder.path());
-        command.args(["--rules", "rules.toml", self.kind, "happened"]);
+        command.args(["--rules", "rules.toml", self.kind, "input"]);
         command
     }
 
-    fn run(&self, more: &[&str]) -> Run {
+    fn run(&self, options: &[&str]) -> Run {
         let mut command = self.command();
-        command.args(more);
+        command.args(options);
         Run::of(command)
     }
 }
@@ -100,7 +99,7 @@ fn limit(name: &str, algorithm: &str, rest: &str) -> String {
     format!("[[limit]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{rest}\n")
 }
 
-/// Two a minute for each address, by the calendar.
-fn two_a_minute() -> String {
+/// Two requests a minute per address, in calendar minutes.
+fn two_per_minute() -> String {
     limit("client", "fixed_window", "limit = 2\nwindow = \"1m\"\nkey = \"ip\"")
 }

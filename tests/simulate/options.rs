@@ -1,4 +1,4 @@
-//! How it is called: what is wrong is named, and what the help shows works.
+//! The simulator's command line: usage errors, unreadable files, and the sample.
 
 use std::{
     io::{BufRead, BufReader},
@@ -7,7 +7,7 @@ use std::{
 
 use support::project::{root, tollgate};
 
-use super::{Case, Run, two_a_minute};
+use super::{Case, Run, two_per_minute};
 
 fn simulate(arguments: &[&str]) -> Run {
     let mut command = tollgate("simulate");
@@ -16,8 +16,8 @@ fn simulate(arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn wrong_options_are_named() {
-    for (arguments, words) in [
+fn invalid_options_are_named() {
+    for (arguments, message) in [
         (&["--rule", "x"][..], "unexpected argument '--rule' found"),
         (&["log"], "unexpected argument 'log' found"),
         (
@@ -68,7 +68,7 @@ fn wrong_options_are_named() {
         let run = simulate(arguments);
         assert_eq!((run.code, &*run.output), (Some(2), ""), "{arguments:?}");
         assert!(
-            run.errors.starts_with(&format!("error: {words}")),
+            run.errors.starts_with(&format!("error: {message}")),
             "{arguments:?}: {}",
             run.errors
         );
@@ -81,30 +81,30 @@ fn wrong_options_are_named() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_named() {
-    let case = Case::log(&two_a_minute(), "");
+fn unreadable_files_are_named() {
+    let case = Case::log(&two_per_minute(), "");
     let file = |name: &str| case.folder.file(name);
     let (rules, missing) = (file("rules.toml"), file("missing"));
     for (arguments, name) in [
-        (["--rules", &missing, "--log", &file("happened")], &missing),
+        (["--rules", &missing, "--log", &file("input")], &missing),
         (["--rules", &rules, "--log", &missing], &missing),
         (["--rules", &rules, "--trace", &missing], &missing),
         (["--rules", &rules, "--log", &file("")], &file("")),
     ] {
-        let error = simulate(&arguments).failed();
+        let error = simulate(&arguments).failure();
         assert!(
             error.starts_with(&format!("error: {name}: ")) && error.lines().count() == 1,
             "{error}"
         );
     }
     let case = Case::log("[[limit]]\nname = \"user\"\nlimit = 0", "");
-    let error = case.run(&[]).failed();
+    let error = case.run(&[]).failure();
     assert!(error.contains("--> rules.toml:3:9\n"), "{error}");
-    assert!(error.ends_with("error: rules.toml: 4 things are wrong\n"), "{error}");
+    assert!(error.ends_with("error: rules.toml: 4 errors\n"), "{error}");
 }
 
 #[test]
-fn a_sample_for_whoever_says_nothing() {
+fn no_options_run_the_sample() {
     let run = simulate(&[]);
     assert!(
         run.errors.contains("tollgate simulate --rules FILE --log FILE"),
@@ -133,9 +133,9 @@ fn a_sample_for_whoever_says_nothing() {
 }
 
 #[test]
-fn whoever_stops_reading_ends_it_quietly() {
+fn a_closed_stdout_ends_the_run_without_an_error() {
     let line = "{\"at_us\":1700000000000000,\"ip\":\"203.0.113.7\"}\n";
-    let case = Case::trace(&two_a_minute(), line.repeat(20_000));
+    let case = Case::trace(&two_per_minute(), line.repeat(20_000));
     let mut command: Command = case.command();
     let mut program = command.spawn().unwrap();
     let mut answers = BufReader::new(program.stdout.take().unwrap());

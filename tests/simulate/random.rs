@@ -1,16 +1,16 @@
-//! Random rules and random traces: both stores write the same, byte for byte.
+//! Random rules and traces: both stores produce the same output, byte for byte.
 
 use std::{cell::Cell, fmt::Write};
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::json;
-use tollgate::{END_OF_TIME, Micros, RuleSet};
+use tollgate::{MAX_TIMESTAMP, Micros, RuleSet};
 
 use super::{Case, limit};
 use support::{property::holds, redis::RedisServer};
 
 const TRUST: &str = "[trust]\nproxies = [\"10.0.0.0/8\"]\nheaders = [\"x-plan\"]\n";
-/// Each of them, and in which way.
+/// Every algorithm with its variants.
 const ALGORITHMS: [(&str, &str); 7] = [
     ("token_bucket", ""),
     ("leaky_bucket", ""),
@@ -21,7 +21,7 @@ const ALGORITHMS: [(&str, &str); 7] = [
     ("sliding_counter", ""),
 ];
 
-/// Rules of one to five limits that can be, of any algorithm, and their windows.
+/// Valid rules of one to five limits of any algorithm, and their windows.
 fn any_rules() -> impl Strategy<Value = (String, Vec<Micros>)> {
     let rules = vec(any_limit(), 1..6).prop_map(|limits| {
         let mut text = TRUST.to_owned();
@@ -30,7 +30,7 @@ fn any_rules() -> impl Strategy<Value = (String, Vec<Micros>)> {
         }
         (text, limits.into_iter().map(|(_, _, window)| window).collect())
     });
-    rules.prop_filter("rules that cannot be", |(text, _)| RuleSet::parse(text).is_ok())
+    rules.prop_filter("invalid rules", |(text, _)| RuleSet::parse(text).is_ok())
 }
 
 fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
@@ -41,7 +41,7 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
     ];
     let key = select(vec![
         "\"global\"",
-        "\"ip\"\ndefault = \"nobody\"",
+        "\"ip\"\ndefault = \"anonymous\"",
         "\"header:x-user-id\"",
         "\"header:x-user-id\"\ndefault = \"ip\"",
         "[\"ip\", \"method\", \"query:q\"]\ndefault = \"none\"",
@@ -62,7 +62,7 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
     )
         .prop_map(
             |((algorithm, limit, window, buckets, capacity, max_wait), key, scope, plans, cost, is_shadow, is_set)| {
-                let (algorithm, way) = ALGORITHMS[algorithm];
+                let (algorithm, variant) = ALGORITHMS[algorithm];
                 let is_counter = algorithm == "sliding_counter";
                 let window = if is_counter {
                     window.next_multiple_of(buckets)
@@ -70,10 +70,10 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
                     window
                 };
                 let mut rest = format!("limit = {limit}\nwindow = \"{window}us\"\nkey = {key}\n{scope}\n{plans}\n");
-                write!(rest, "{way}\ncost = {cost}\nshadow = {is_shadow}").unwrap();
+                write!(rest, "{variant}\ncost = {cost}\nshadow = {is_shadow}").unwrap();
                 match algorithm {
                     "sliding_counter" => write!(rest, "\nbuckets = {buckets}").unwrap(),
-                    "leaky_bucket" if is_set && way.is_empty() => {
+                    "leaky_bucket" if is_set && variant.is_empty() => {
                         write!(rest, "\nmax_wait = \"{}us\"", window * max_wait / 100).unwrap()
                     }
                     "leaky_bucket" | "token_bucket" if capacity >= cost => {
@@ -86,47 +86,47 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
         )
 }
 
-/// When the next request comes, by the window of one of the limits.
+/// The time of the next request, relative to the window of one of the limits.
 #[derive(Clone, Copy, Debug)]
-enum Move {
-    On { limit: usize, percent: u64 },
+enum Step {
+    Forward { limit: usize, percent: u64 },
     Back { limit: usize, percent: u64 },
     To(Micros),
 }
 
-fn any_move() -> impl Strategy<Value = Move> {
-    let on = |percent| (0..5_usize, percent).prop_map(|(limit, percent)| Move::On { limit, percent });
+fn any_step() -> impl Strategy<Value = Step> {
+    let forward = |percent| (0..5_usize, percent).prop_map(|(limit, percent)| Step::Forward { limit, percent });
     prop_oneof![
-        4 => on(0..1_u64),
-        8 => on(1..60_u64),
-        2 => on(60..250_u64),
-        2 => (0..5_usize, 0..400_u64).prop_map(|(limit, percent)| Move::Back { limit, percent }),
-        1 => select(vec![0, 1_700_000_000_000_000, END_OF_TIME]).prop_map(Move::To),
+        4 => forward(0..1_u64),
+        8 => forward(1..60_u64),
+        2 => forward(60..250_u64),
+        2 => (0..5_usize, 0..400_u64).prop_map(|(limit, percent)| Step::Back { limit, percent }),
+        1 => select(vec![0, 1_700_000_000_000_000, MAX_TIMESTAMP]).prop_map(Step::To),
     ]
 }
 
-type Asked = (Move, [usize; 5], Option<u32>);
+type AnyRequest = (Step, [usize; 5], Option<u32>);
 
-fn any_request() -> impl Strategy<Value = Asked> {
+fn any_request() -> impl Strategy<Value = AnyRequest> {
     let cost = prop_oneof![
         6 => Just(None),
         1 => Just(Some(0)),
         2 => (1..12_u32).prop_map(Some),
         1 => Just(Some(u32::MAX)),
     ];
-    let words = [0..4_usize, 0..4, 0..3, 0..4, 0..3];
-    (any_move(), words, cost)
+    let choices = [0..4_usize, 0..4, 0..3, 0..4, 0..3];
+    (any_step(), choices, cost)
 }
 
-fn trace(windows: &[Micros], requests: &[Asked]) -> String {
+fn trace(windows: &[Micros], requests: &[AnyRequest]) -> String {
     let mut now = 1_700_000_000_000_000;
     let mut lines = String::new();
     for (step, [user, ip, method, path, plan], cost) in requests {
         let part = |limit: usize, percent| windows[limit % windows.len()] * percent / 100;
         now = match *step {
-            Move::On { limit, percent } => (now + part(limit, percent)).min(END_OF_TIME),
-            Move::Back { limit, percent } => now.saturating_sub(part(limit, percent)),
-            Move::To(at) => at,
+            Step::Forward { limit, percent } => (now + part(limit, percent)).min(MAX_TIMESTAMP),
+            Step::Back { limit, percent } => now.saturating_sub(part(limit, percent)),
+            Step::To(at) => at,
         };
         let plan = ["pro", "free", "none"][*plan];
         let headers = match user {
@@ -145,26 +145,26 @@ fn trace(windows: &[Micros], requests: &[Asked]) -> String {
 }
 
 #[test]
-fn both_stores_write_the_same() {
+fn both_stores_produce_the_same_output() {
     let redis = RedisServer::start();
     let seen = [const { Cell::new(0) }; 4];
-    let words = ["\"outcome\":\"admitted\"", "\"limited\"", "\"impossible\"", "\"error\""];
+    let outcomes = ["\"outcome\":\"admitted\"", "\"limited\"", "\"impossible\"", "\"error\""];
     let input = (any_rules(), vec(any_request(), 200..400));
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/simulate/regressions.txt");
     holds(40, file, &input, async |_, ((rules, windows), requests)| {
         let files = Case::trace(&rules, trace(&windows, &requests));
-        let memory = files.run(&[]).done();
-        let shared = files.run(&["--store", &redis.url()]).done();
+        let memory = files.run(&[]).success();
+        let shared = files.run(&["--store", &redis.url()]).success();
         assert_eq!(memory.lines().count(), requests.len());
         for (index, (memory, shared)) in memory.lines().zip(shared.lines()).enumerate() {
             assert_eq!(memory, shared, "request {index} of {rules}");
         }
         assert_eq!(memory, shared);
-        for (seen, word) in seen.iter().zip(words) {
-            seen.set(seen.get() + memory.matches(word).count());
+        for (seen, outcome) in seen.iter().zip(outcomes) {
+            seen.set(seen.get() + memory.matches(outcome).count());
         }
     });
-    for (seen, word) in seen.iter().zip(words) {
-        assert!(seen.get() > 100, "{word}: {}", seen.get());
+    for (seen, outcome) in seen.iter().zip(outcomes) {
+        assert!(seen.get() > 100, "{outcome}: {}", seen.get());
     }
 }

@@ -1,17 +1,17 @@
-//! Progress, for whoever watches.
+//! The progress bar on a terminal.
 
 use support::terminal;
 
 use super::{Case, Run, long};
 
-/// Runs a command of the shell with a terminal for its standard error, and returns what was drawn there.
+/// Runs a case with a terminal as standard error, and returns what was drawn there.
 fn on_a_terminal(case: &Case, redirected: &str) -> String {
-    let words = case.command();
-    let words: Vec<_> = [words.get_program()].into_iter().chain(words.get_args()).collect();
-    let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
-    let mut script = terminal::on_a_terminal(&format!("{} {redirected}", words.join(" ")));
+    let command = case.command();
+    let command: Vec<_> = [command.get_program()].into_iter().chain(command.get_args()).collect();
+    let command: Vec<_> = command.iter().map(|argument| argument.to_str().unwrap()).collect();
+    let mut script = terminal::on_a_terminal(&format!("{} {redirected}", command.join(" ")));
     script.current_dir(case.folder.path());
-    Run::of(script).done()
+    Run::of(script).success()
 }
 
 fn bars(drawn: &str) -> usize {
@@ -19,7 +19,7 @@ fn bars(drawn: &str) -> usize {
 }
 
 #[test]
-fn a_long_log_has_a_bar_on_a_terminal_and_nowhere_else() {
+fn a_long_log_has_a_progress_bar_on_a_terminal_only() {
     let case = Case::log(&long::rules(), long::log(200_000));
     let drawn = on_a_terminal(&case, "> report");
     assert!(
@@ -39,9 +39,9 @@ fn a_long_log_has_a_bar_on_a_terminal_and_nowhere_else() {
 }
 
 #[test]
-fn a_trace_has_a_bar_where_its_answers_go_elsewhere() {
+fn a_trace_has_a_progress_bar_unless_its_answers_go_to_the_terminal() {
     let line = "{\"at_us\":1700000000000000,\"ip\":\"203.0.113.7\"}\n";
-    let case = Case::trace(&super::two_a_minute(), line.repeat(200_000));
+    let case = Case::trace(&super::two_per_minute(), line.repeat(200_000));
     let drawn = on_a_terminal(&case, "> answers");
     assert!(bars(&drawn) > 1 && !drawn.contains("admitted"), "{drawn}");
     let drawn = on_a_terminal(&case, "| head -1");

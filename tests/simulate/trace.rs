@@ -1,14 +1,14 @@
-//! Traces: what is answered, and what is no request.
+//! Traces: answers, and invalid requests.
 
-use super::{Case, limit, two_a_minute};
+use super::{Case, limit, two_per_minute};
 
-/// What follows the time of a request, in a line of its own.
+/// A line of a trace: a time, and the other fields.
 fn at(seconds: u64, rest: &str) -> String {
     format!("{{\"at_us\":{}000000{rest}}}\n", 1_700_000_000 + seconds)
 }
 
 #[test]
-fn answers_as_they_are_promised() {
+fn the_format_of_an_answer() {
     let bucket = "limit = 10\nwindow = \"1m\"\nkey = \"header:x-user-id\"";
     let trace = at(
         0,
@@ -21,24 +21,24 @@ fn answers_as_they_are_promised() {
     assert!(run.errors.starts_with("1 line in "), "{}", run.errors);
 }
 
-/// Two limits, one of which only watches, in the order of the file; what is exempt, what no limit is for, and a queue.
+/// A shadow limit and a queue in file order, exempt requests, and requests that no limit matches.
 #[test]
-fn refused_delayed_watched_exempt_and_unlimited() {
+fn denied_delayed_shadowed_exempt_and_unmatched() {
     let watched = "limit = 1\nwindow = \"1m\"\nkey = \"ip\"\nshadow = true\nmethods = [\"GET\", \"POST\"]";
     let queue = "limit = 1\nwindow = \"10s\"\ncapacity = 2\nkey = \"ip\"\nmethods = [\"GET\"]";
     let rules = limit("watched", "fixed_window", watched)
         + &limit("queue", "leaky_bucket", queue)
         + "[[exempt]]\npath = \"/healthz\"\n";
-    let asked = |rest: &str| at(20, &format!(r#","ip":"203.0.113.7"{rest}"#));
+    let request = |rest: &str| at(20, &format!(r#","ip":"203.0.113.7"{rest}"#));
     let trace = [
-        asked(""),
-        asked(""),
-        asked(""),
-        asked(r#","cost":0"#),
-        asked(r#","path":"/healthz?really=1""#),
-        asked(r#","method":"DELETE""#),
-        asked(r#","method":"POST""#),
-        asked(r#","cost":3"#),
+        request(""),
+        request(""),
+        request(""),
+        request(r#","cost":0"#),
+        request(r#","path":"/healthz?really=1""#),
+        request(r#","method":"DELETE""#),
+        request(r#","method":"POST""#),
+        request(r#","cost":3"#),
     ];
     let watched = |outcome: &str, remaining: u64, retry: &str| {
         format!(
@@ -86,8 +86,8 @@ fn refused_delayed_watched_exempt_and_unlimited() {
 }
 
 #[test]
-fn a_request_without_a_key_is_told_what_it_lacks() {
-    let rules = two_a_minute()
+fn a_request_without_a_key_is_an_error() {
+    let rules = two_per_minute()
         + &limit(
             "user",
             "sliding_log",
@@ -108,7 +108,7 @@ fn a_request_without_a_key_is_told_what_it_lacks() {
         lines[1],
         r#"{"admitted":false,"error":"the request lacks a peer address"}"#
     );
-    // Neither was charged anything.
+    // Neither was charged.
     assert!(
         lines[2].contains(r#""name":"client","outcome":"admitted","remaining":1"#),
         "{}",
@@ -132,7 +132,7 @@ fn empty_lines_are_skipped_and_unknown_fields_ignored() {
     let errors: Vec<_> = run.errors.lines().collect();
     assert_eq!(
         errors[0],
-        "happened:3: a request has no field \"agent\"; unknown fields are ignored"
+        "input:3: unknown field \"agent\"; unknown fields are ignored"
     );
     assert_eq!(
         (run.code, run.lines().len(), errors.len()),
@@ -143,66 +143,60 @@ fn empty_lines_are_skipped_and_unknown_fields_ignored() {
 }
 
 #[test]
-fn what_is_no_request_ends_the_run_and_is_named() {
-    let wrong = [
-        (
-            "{",
-            "happened:2: not a request: EOF while parsing an object at column 1",
-        ),
-        (
-            "[1]",
-            "happened:2: not a request: invalid type: sequence, expected a map",
-        ),
-        ("{}", "happened:2: at_us is missing"),
+fn an_invalid_request_ends_the_run_and_is_named() {
+    let invalid = [
+        ("{", "input:2: not a request: EOF while parsing an object at column 1"),
+        ("[1]", "input:2: not a request: invalid type: sequence, expected a map"),
+        ("{}", "input:2: at_us is missing"),
         (
             r#"{"at_us":-1}"#,
-            "happened:2: at_us: -1 is not a whole number of microseconds",
+            "input:2: at_us: -1 is not a whole number of microseconds",
         ),
-        (r#"{"at_us":1.5}"#, "happened:2: at_us: 1.5 is not"),
+        (r#"{"at_us":1.5}"#, "input:2: at_us: 1.5 is not"),
         (r#"{"at_us":1700000000000000000}"#, "up to the year 2112"),
         (
             r#"{"at_us":1,"method":"A B"}"#,
-            r#"happened:2: method: "A B" is not a method, like GET"#,
+            r#"input:2: method: "A B" is not a method, like GET"#,
         ),
         (
             r#"{"at_us":1,"path":"api"}"#,
-            r#"happened:2: path: "api" is not a path that begins with /"#,
+            r#"input:2: path: "api" is not a path that begins with /"#,
         ),
-        (r#"{"at_us":1,"path":"/a b"}"#, r#"happened:2: path: "/a b" is not"#),
+        (r#"{"at_us":1,"path":"/a b"}"#, r#"input:2: path: "/a b" is not"#),
         (
             r#"{"at_us":1,"headers":["a"]}"#,
-            "happened:2: headers: [\"a\"] is not an object",
+            "input:2: headers: [\"a\"] is not an object",
         ),
         (
             r#"{"at_us":1,"headers":{"a b":"c"}}"#,
-            "happened:2: headers.a b: this is no header's name",
+            "input:2: headers.a b: not a valid header name",
         ),
         (
             r#"{"at_us":1,"headers":{"a":1}}"#,
-            "happened:2: headers.a: 1 is not a header's value, as text",
+            "input:2: headers.a: 1 is not a header value, as a string",
         ),
         (
             r#"{"at_us":1,"headers":{"a":"\n"}}"#,
-            r#"happened:2: headers.a: "\n" is not"#,
+            r#"input:2: headers.a: "\n" is not"#,
         ),
         (
             r#"{"at_us":1,"ip":"localhost"}"#,
-            r#"happened:2: ip: "localhost" is not an address, like"#,
+            r#"input:2: ip: "localhost" is not an address, like"#,
         ),
         (
             r#"{"at_us":1,"cost":4294967296}"#,
-            "happened:2: cost: 4294967296 is not a whole number from 0 to 4294967295",
+            "input:2: cost: 4294967296 is not a whole number from 0 to 4294967295",
         ),
-        (r#"{"at_us":1,"cost":-1}"#, "happened:2: cost: -1 is not"),
+        (r#"{"at_us":1,"cost":-1}"#, "input:2: cost: -1 is not"),
     ];
     let good = at(0, r#","ip":"203.0.113.7","cost":4294967295"#);
-    for (line, words) in wrong {
-        let run = Case::trace(&two_a_minute(), format!("{good}{line}\n{good}")).run(&[]);
-        // What came before it was answered.
+    for (line, message) in invalid {
+        let run = Case::trace(&two_per_minute(), format!("{good}{line}\n{good}")).run(&[]);
+        // Requests before it are answered.
         assert_eq!(run.lines().len(), 1, "{line}");
-        let errors = run.failed();
+        let errors = run.failure();
         assert!(
-            errors.contains(words) && errors.lines().count() == 1,
+            errors.contains(message) && errors.lines().count() == 1,
             "{line}: {errors}"
         );
     }

@@ -1,4 +1,4 @@
-//! Every worked case that takes no refunds, on both stores.
+//! Every test vector without refunds, on both stores.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn cases(file: &str) -> Vec<Value> {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A rule of the vectors in the words of a rules file. Where they say nothing of a queue, there is none.
+/// The vectors' limits as a rules file. A leaky bucket without `queue` does not queue.
 fn rules<'v>(vectors: impl IntoIterator<Item = &'v Value>) -> String {
     let limits = vectors.into_iter().enumerate().map(|(tier, rule)| {
         let algorithm = rule["algorithm"].as_str().unwrap();
@@ -40,29 +40,29 @@ fn trace(case: &Value) -> String {
     lines.collect()
 }
 
-/// The answers to a case, which both stores give alike.
+/// The answers to a case, the same from both stores.
 fn answers(redis: &RedisServer, rules: &str, case: &Value) -> Vec<Value> {
     let files = Case::trace(rules, trace(case));
-    let memory = files.run(&[]).done();
-    let shared = files.run(&["--store", &redis.url()]).done();
+    let memory = files.run(&[]).success();
+    let shared = files.run(&["--store", &redis.url()]).success();
     assert_eq!(memory, shared, "{}", case["name"]);
     memory.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Holds what is said of a limit against whatever a step says of it.
-fn check(told: &Value, answer: &Value, expected: &Value, context: &str) {
+/// Compares the verdict of a limit with the fields that a step expects.
+fn check(verdict: &Value, answer: &Value, expected: &Value, context: &str) {
     for (field, expected) in expected.as_object().unwrap() {
         let actual = match field.as_str() {
             "at_us" | "cost" | "tiers" => continue,
             "delay_us" | "admitted" => &answer[field],
-            field => told.get(field).unwrap_or_else(|| panic!("{context}: {field}")),
+            field => verdict.get(field).unwrap_or_else(|| panic!("{context}: {field}")),
         };
         assert_eq!(actual, expected, "{context}: {field}");
     }
 }
 
 #[test]
-fn one_limit() {
+fn vectors_of_one_limit() {
     let redis = RedisServer::start();
     for case in cases("behaviour") {
         let answers = answers(&redis, &rules([&case["rule"]]), &case);
@@ -77,7 +77,7 @@ fn one_limit() {
 }
 
 #[test]
-fn several_limits() {
+fn vectors_of_several_limits() {
     let redis = RedisServer::start();
     for case in cases("tiers") {
         let answers = answers(&redis, &rules(case["tiers"].as_array().unwrap()), &case);
@@ -86,11 +86,11 @@ fn several_limits() {
         for (index, (answer, step)) in answers.iter().zip(steps).enumerate() {
             let context = format!("{}, step {index}", case["name"]);
             check(&Value::Null, answer, step, &context);
-            let told = answer["limits"].as_array().unwrap();
+            let verdicts = answer["limits"].as_array().unwrap();
             let expected = step["tiers"].as_array().unwrap();
-            assert_eq!(told.len(), expected.len(), "{context}");
-            for (told, expected) in told.iter().zip(expected) {
-                check(told, answer, expected, &context);
+            assert_eq!(verdicts.len(), expected.len(), "{context}");
+            for (verdict, expected) in verdicts.iter().zip(expected) {
+                check(verdict, answer, expected, &context);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A test per store, on a clock of the test's that stands still.
+//! Generates a test per store, on a manual clock.
 
 use std::sync::{
     OnceLock,
@@ -9,10 +9,10 @@ use tollgate::{Charge, Key, Limit, ManualClock, MemoryStore, Micros, Operation, 
 
 use super::redis::RedisServer;
 
-/// A quarter past 15 seconds into a minute, so that nothing is round.
+/// 15.25 seconds into a minute, so that no result is a round number.
 pub const NOW: Micros = 615_250_000;
 
-/// A test per store of each of these: `async fn name<St: TestStore>()`.
+/// Generates a test per store from each `async fn name<St: TestStore>()`.
 #[macro_export]
 macro_rules! on_both_stores {
     ($($test:ident),* $(,)?) => {
@@ -34,17 +34,17 @@ macro_rules! on_both_stores {
 pub use on_both_stores;
 
 pub trait TestStore: Store {
-    /// As many nodes that share what they count, with nobody else.
+    /// Stores of `N` nodes that share their keys, which no other test uses.
     fn nodes<const N: usize>(clock: &ManualClock) -> [Self; N];
 
-    /// A store of its own, at [`NOW`].
+    /// An empty store at [`NOW`].
     fn fresh() -> (Self, ManualClock) {
         let clock = ManualClock::at(NOW);
         let [store] = Self::nodes(&clock);
         (store, clock)
     }
 
-    /// What is left of a limit, by the word of the store.
+    /// The units that the store reports as remaining.
     async fn left(&self, limit: &Limit, key: &Key) -> u64 {
         let charge = Charge::new(limit.clone(), key.clone()).cost(0);
         let decision = self.apply(Operation::Acquire(charge.into())).await;

@@ -1,4 +1,4 @@
-//! A folder of a test's own, which is removed with its owner.
+//! A temporary folder that is removed on drop.
 
 use std::{
     io::ErrorKind,
@@ -15,7 +15,7 @@ impl Folder {
         Self::within(&target().join("tmp"), name)
     }
 
-    /// For sockets, whose paths end after a hundred bytes, wherever the checkout is.
+    /// A folder with a short path, for Unix sockets: their paths are limited to about 100 bytes.
     pub fn short(name: &str) -> Self {
         Self::within(&std::env::temp_dir(), name)
     }
@@ -28,7 +28,7 @@ impl Folder {
             let path = parent.join(format!("{name}-{}-{number}", std::process::id()));
             match std::fs::create_dir(&path) {
                 Ok(()) => return Self(path),
-                // A process of the same number was killed before it could remove it.
+                // An earlier process with the same id was killed before it removed the folder.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => panic!("{}: {error}", path.display()),
             }
@@ -39,7 +39,7 @@ impl Folder {
         &self.0
     }
 
-    /// Where a file of this name is, or will be.
+    /// The path of a file in the folder, which need not exist.
     pub fn file(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }

@@ -1,8 +1,8 @@
-//! Lines of the headers that proxies write, as nobody means them.
+//! Random, mostly malformed values of the headers that proxies set.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
-/// The pieces of what they say in any order, or anything else.
+/// Fragments of valid values in random order, or random bytes.
 pub fn any_line() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&[u8]] = &[
         b"for=",

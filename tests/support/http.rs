@@ -1,4 +1,4 @@
-//! A server, and a client that tells what it was answered.
+//! An HTTP server and a client of it.
 
 use std::{future::Future, net::SocketAddr};
 
@@ -9,9 +9,9 @@ use axum::{
 use reqwest::{Client, RequestBuilder};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::patience::PATIENCE;
+use super::wait::TEST_TIMEOUT;
 
-/// A server on a port of its own, and a client that knows it.
+/// A server on a free port, with a client.
 pub struct Server {
     address: SocketAddr,
     client: Client,
@@ -24,12 +24,12 @@ impl Server {
         Self::serve(async |listener| axum::serve(listener, service).await.unwrap()).await
     }
 
-    /// Nobody tells the app who is at the other end.
+    /// Serves an app without `ConnectInfo`, so that the peer address is unknown.
     pub async fn start_without_peers(app: Router) -> Self {
         Self::serve(async |listener| axum::serve(listener, app).await.unwrap()).await
     }
 
-    /// Whatever serves at a socket.
+    /// Runs any server on the listener.
     pub async fn serve<F>(serve: impl FnOnce(TcpListener) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -37,7 +37,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         Self {
             address: listener.local_addr().unwrap(),
-            client: Client::builder().no_proxy().timeout(PATIENCE).build().unwrap(),
+            client: Client::builder().no_proxy().timeout(TEST_TIMEOUT).build().unwrap(),
             task: tokio::spawn(serve(listener)),
         }
     }
@@ -74,7 +74,7 @@ impl Drop for Server {
     }
 }
 
-/// What a client was answered.
+/// A response as the client received it.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -100,12 +100,12 @@ impl Reply {
         self.headers.limits()
     }
 
-    /// What is left of the tightest tier.
+    /// The remaining units of the most restrictive tier.
     pub fn remaining(&self) -> String {
         self.headers.x("remaining")
     }
 
-    /// The status, `Retry-After`, and all that it says of limits.
+    /// The status, `Retry-After`, and all rate limit headers.
     pub fn all(&self) -> (u16, String, String) {
         (self.status, self.header("retry-after"), self.limits())
     }
@@ -115,7 +115,7 @@ impl Reply {
     }
 }
 
-/// What a client is told beside the answer itself.
+/// Response headers.
 #[derive(Debug)]
 pub struct Headers(pub HeaderMap);
 
@@ -131,7 +131,7 @@ impl Headers {
         }
     }
 
-    /// All that it says of limits: `Limit Remaining Reset | RateLimit-Policy | RateLimit`.
+    /// All rate limit headers: `Limit Remaining Reset | RateLimit-Policy | RateLimit`.
     pub fn limits(&self) -> String {
         let [limit, remaining, reset] = ["limit", "remaining", "reset"].map(|name| self.x(name));
         let [policy, state] = ["ratelimit-policy", "ratelimit"].map(|name| self.line(name));
@@ -143,5 +143,5 @@ impl Headers {
     }
 }
 
-/// No header speaks of limits.
+/// [`Headers::limits`] of a response without rate limit headers.
 pub const NOTHING: &str = "- - - | - | -";

@@ -1,15 +1,15 @@
-//! What a test should leave as it found it.
+//! Counts of resources that a test must not leak.
 
 use tokio::runtime::Handle;
 
-/// How many files, sockets and pipes this process has open. Count it where no other test runs in the same process.
+/// The number of open file descriptors. Use it where no other test runs in the same process.
 pub fn open_files() -> usize {
     let listed = std::fs::read_dir("/proc/self/fd").unwrap().count();
-    // One of them is the folder that is being read.
+    // Reading the folder opens one more.
     listed - 1
 }
 
-/// How many tasks of the current runtime have not ended.
+/// The number of live tasks of the current runtime.
 pub fn tasks() -> usize {
     Handle::current().metrics().num_alive_tasks()
 }

@@ -1,28 +1,26 @@
-//! What the tests share: servers of their own and ways to break them, both stores on one clock, random limits and traffic, a
-//! browser, and what the documents say.
+//! Shared test helpers: servers and fault injection, both stores on one clock, random limits and traffic, a browser, and tables
+//! of the docs.
 #![allow(
     async_fn_in_trait,
     missing_docs,
     missing_debug_implementations,
-    reason = "it is for the tests alone"
+    reason = "only the tests use this crate"
 )]
 
-pub mod again;
+pub mod algorithms;
 pub mod browser;
 #[cfg(feature = "redis")]
 pub mod cluster;
-pub mod documented;
+pub mod constructors;
+pub mod doc_tables;
 #[cfg(feature = "redis")]
 pub mod each_store;
 pub mod folder;
 pub mod header_lines;
-#[cfg(feature = "redis")]
-pub mod held;
 pub mod http;
 pub mod leaks;
 pub mod log;
 pub mod memory;
-pub mod patience;
 pub mod port;
 pub mod process;
 pub mod project;
@@ -30,26 +28,28 @@ pub mod property;
 #[cfg(feature = "redis")]
 pub mod proxy;
 #[cfg(feature = "redis")]
+pub mod queued_server;
+#[cfg(feature = "redis")]
 pub mod random;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod requests;
-pub mod rules;
+#[cfg(all(feature = "redis", feature = "axum"))]
+pub mod rule_versions;
 #[cfg(feature = "redis")]
 pub mod sentinel;
 #[cfg(feature = "redis")]
 pub mod server_clock;
 #[cfg(feature = "redis")]
 pub mod stores;
+pub mod strategies;
+pub mod subprocess;
 pub mod terminal;
-pub mod traces;
-pub mod twins;
 #[cfg(feature = "redis")]
 pub mod valkey;
-#[cfg(all(feature = "redis", feature = "axum"))]
-pub mod versions;
+pub mod wait;
 
-/// Pages whose examples need more than the library's own tests have.
+/// Pages with doctests that need dependencies of this package.
 #[cfg(all(doctest, feature = "axum"))]
 mod pages {
     #[doc = include_str!("../../docs/observability.md")]

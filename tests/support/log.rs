@@ -1,4 +1,4 @@
-//! What tollgate logs, for the test that caused it.
+//! Captures tollgate's log lines per test.
 
 use std::{
     cell::RefCell,
@@ -10,11 +10,11 @@ use std::{
 
 use tracing::{Event, Level, Metadata, Subscriber, field, span};
 
-/// The thread that follows a rules file. Its lines name the file, which is one test's.
+/// The thread that watches a rules file. Its lines name the file, which belongs to one test.
 const WATCHER: &str = "tollgate-rules";
 
 thread_local! {
-    /// What was logged on this thread since it listens. Tests that listen do everything on their own thread, so these are theirs.
+    /// The lines of this thread since [`listen`]. A test that listens runs on one thread, so these lines are its own.
     static LINES: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
 }
 
@@ -22,18 +22,18 @@ static BY_WATCHERS: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
 static LOG: LazyLock<()> = LazyLock::new(|| tracing::subscriber::set_global_default(Log).unwrap());
 
-/// What is said of a line or of a span, by name.
+/// The fields of a line or a span, by name.
 #[derive(Clone, Default)]
 pub struct Fields(pub BTreeMap<&'static str, String>);
 
-/// A line, with its message among its fields.
+/// A log line; its message is among its fields.
 pub struct Line {
     pub level: Level,
     fields: Fields,
 }
 
 impl Line {
-    /// Nothing, if it has no such field.
+    /// The field's value, or an empty string.
     pub fn field(&self, name: &str) -> &str {
         self.fields.0.get(name).map_or("", String::as_str)
     }
@@ -82,20 +82,20 @@ impl Subscriber for Log {
     fn exit(&self, _: &span::Id) {}
 }
 
-/// Begins to write down what is logged on this thread.
+/// Begins to capture the lines of this thread.
 pub fn listen() {
     LazyLock::force(&LOG);
-    // A line that another thread came by while the log was being installed would never be seen otherwise.
+    // A callsite that another thread reached while the subscriber was being installed would stay disabled otherwise.
     tracing::callsite::rebuild_interest_cache();
     LINES.with_borrow_mut(|lines| _ = lines.get_or_insert_default());
 }
 
-/// The lines that are meant, since they were last taken: of this thread, and of those that follow rules files.
-pub fn take(is_meant: impl Fn(&Line) -> bool) -> Vec<Line> {
-    let mut taken = by_watchers(|lines| lines.extract_if(.., |line| is_meant(line)).collect::<Vec<_>>());
+/// Removes and returns the matching lines of this thread and of the watcher threads.
+pub fn take(matches: impl Fn(&Line) -> bool) -> Vec<Line> {
+    let mut taken = by_watchers(|lines| lines.extract_if(.., |line| matches(line)).collect::<Vec<_>>());
     LINES.with_borrow_mut(|lines| {
         let lines = lines.as_mut().expect("this thread does not listen");
-        taken.extend(lines.extract_if(.., |line| is_meant(line)));
+        taken.extend(lines.extract_if(.., |line| matches(line)));
     });
     taken
 }

@@ -1,4 +1,4 @@
-//! A memory store on a clock that stands still, and short words for what tests ask of it.
+//! A memory store on a manual clock, and shorthands for its operations.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ pub fn store(max_keys: usize) -> (MemoryStore, ManualClock) {
     (builder.build(), clock)
 }
 
-/// With room for everybody, at the start of time.
-pub fn still() -> (MemoryStore, ManualClock) {
+/// A store with the default capacity, at time 0.
+pub fn store_at_zero() -> (MemoryStore, ManualClock) {
     let clock = ManualClock::at(0);
     (MemoryStore::builder().clock(clock.clone()).build(), clock)
 }

@@ -1,4 +1,4 @@
-//! A port of 127.0.0.1 that is nobody else's, whether or not somebody listens at it, and never was in this process.
+//! Reserves a port of 127.0.0.1 that no other process uses and this process has not used before.
 
 use std::{
     collections::BTreeSet,
@@ -8,11 +8,10 @@ use std::{
 
 use tokio::net::TcpSocket;
 
-/// All that were ever taken. A process logs and measures by address, and what it says of a server must not be taken for
-/// what it said of an earlier one at the same port.
+/// All ports that were ever reserved. Logs and metrics contain addresses, so a reused port would mix up two servers.
 static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
-/// Held by a socket that is bound and does not listen: whoever connects is refused, until a server is started there.
+/// A reserved port. The socket is bound but does not listen, so connections get ECONNREFUSED until a server is started there.
 pub struct Port(TcpSocket);
 
 impl Port {
@@ -25,11 +24,11 @@ impl Port {
         }
     }
 
-    /// One that is as free as the one this much above it, as the nodes of a cluster need them.
-    pub fn free_with(above: u16) -> [Self; 2] {
+    /// Two free ports with this offset between them, as a cluster node needs them.
+    pub fn free_with(offset: u16) -> [Self; 2] {
         loop {
             let port = Self::free();
-            let other = port.number().checked_add(above).and_then(Self::take);
+            let other = port.number().checked_add(offset).and_then(Self::take);
             if let Some(other) = other.filter(Self::is_new) {
                 return [port, other];
             }
@@ -42,7 +41,7 @@ impl Port {
 
     fn take(number: u16) -> Option<Self> {
         let socket = TcpSocket::new_v4().unwrap();
-        // Taken as nobody else's, and only then shared with whoever says that he shares it, as servers do.
+        // SO_REUSEADDR is set after the bind: the bind fails on a used port, and a server with SO_REUSEADDR can bind later.
         socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, number))).ok()?;
         socket.set_reuseaddr(true).unwrap();
         Some(Self(socket))

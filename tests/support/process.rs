@@ -1,4 +1,4 @@
-//! A process that ends with its owner, however that ends, together with those that it has started.
+//! A process that is killed on drop together with its children, even if the test process is killed.
 
 use std::{
     io::{BufRead, BufReader, Lines},
@@ -7,25 +7,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Says which process it becomes, before that says anything.
-const NAMED: &str = r#"echo $$; exec "$@""#;
+/// Prints its process id, then becomes the program.
+const WITH_PID: &str = r#"echo $$; exec "$@""#;
 /// Kills the process and its group as soon as standard input closes: on drop, on a panic, and when the test process is
 /// killed. The terminal's signals no longer reach that group, so the watchdog has to outlive them.
-const WATCHED: &str = r#"trap '' HUP INT QUIT; named=$1; shift; setsid sh -c "$named" sh "$@" </dev/null & process=$!
+const WATCHDOG: &str = r#"trap '' HUP INT QUIT; with_pid=$1; shift; setsid sh -c "$with_pid" sh "$@" </dev/null & process=$!
 exec >&-; cat >/dev/null; kill -9 -$process $process 2>/dev/null; wait $process"#;
 
 pub struct Process {
     watchdog: Child,
     pid: u32,
-    /// Reads the log, to the end that it has when nobody is left who could write it.
+    /// Reads the log until every process that writes it has exited.
     reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts a program, and returns as soon as its log says that it is ready, in one of these words.
+    /// Starts a program, and returns once its log contains one of the ready messages.
     pub fn start(command: &[String], ready: &[&str]) -> Self {
         let mut watchdog = Command::new("sh");
-        watchdog.args(["-c", WATCHED, "sh", NAMED]).args(command);
+        watchdog.args(["-c", WATCHDOG, "sh", WITH_PID]).args(command);
         watchdog
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -33,14 +33,14 @@ impl Process {
         let mut watchdog = watchdog.spawn().unwrap();
         let mut log = BufReader::new(watchdog.stdout.take().unwrap()).lines();
         let pid = log.next().unwrap().unwrap().parse().unwrap();
-        // From here on it is stopped, should it not get ready.
+        // From here on, drop kills the process if it does not get ready.
         let mut process = Self {
             watchdog,
             pid,
             reader: None,
         };
         read_until(ready, &mut log, command);
-        // Whoever stops reading a pipe stops its writer.
+        // A full pipe would block the process.
         process.reader = Some(thread::spawn(move || log.for_each(drop)));
         process
     }
@@ -49,10 +49,10 @@ impl Process {
         self.pid
     }
 
-    /// Stops it in the middle of whatever it does: its connections stay, and it answers nobody.
+    /// Stops the process with SIGSTOP: its connections stay open, and it does not respond.
     pub fn freeze(&self) {
         self.signal("-STOP");
-        // The signal was sent, which does not mean that it has arrived. An example has this file without `patience`.
+        // The signal is delivered asynchronously. `wait` is not used here because the soak includes this file without it.
         let end = Instant::now() + Duration::from_secs(60);
         while self.state() != 'T' {
             assert!(Instant::now() < end, "{} is not frozen", self.pid);
@@ -60,7 +60,7 @@ impl Process {
         }
     }
 
-    /// Goes on where it was frozen.
+    /// Continues the process with SIGCONT.
     pub fn thaw(&self) {
         self.signal("-CONT");
     }
@@ -70,7 +70,7 @@ impl Process {
         assert!(sent.unwrap().success(), "{signal} to {}", self.pid);
     }
 
-    /// By the letter that Linux has for it. It follows the name, which may contain anything.
+    /// The state letter of /proc/PID/stat. It follows the process name, which may contain any character.
     fn state(&self) -> char {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap();
         let (_, after_name) = stat.rsplit_once(") ").unwrap();
@@ -79,19 +79,19 @@ impl Process {
 }
 
 fn read_until(ready: &[&str], log: &mut Lines<BufReader<ChildStdout>>, command: &[String]) {
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for line in log {
-        // What it logs may quote what it was given, in any encoding.
+        // A line may quote an argument that is not UTF-8.
         let line = line.unwrap_or_default();
         if ready.iter().any(|ready| line.contains(ready)) {
             return;
         }
-        said.push(line);
+        lines.push(line);
     }
-    panic!("{command:?} did not start:\n{}", said.join("\n"));
+    panic!("{command:?} did not start:\n{}", lines.join("\n"));
 }
 
-/// Killed, frozen or not, and all gone when this returns.
+/// Kills the process, frozen or not, and returns once it and its children have exited.
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.watchdog.stdin.take());

@@ -1,4 +1,4 @@
-//! Where the project's files are, and the programs that were built of it.
+//! Paths of the workspace and of the programs built from it.
 
 use std::{
     env,
@@ -11,7 +11,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// An example: of the library, or a package of its own. It is run where its readers run it.
+/// An example, of the library or a separate package, run from the workspace root as its documentation shows.
 pub fn example(name: &str) -> Command {
     let package = root().join("examples").join(name).join("Cargo.toml");
     let mut example = match package.exists() {
@@ -22,12 +22,12 @@ pub fn example(name: &str) -> Command {
     example
 }
 
-/// A program of another package.
+/// A binary of another package.
 pub fn program(name: &str) -> Command {
     piped(&program_path(name))
 }
 
-/// A subcommand of the tool for operators.
+/// A subcommand of the command-line tool.
 pub fn tollgate(subcommand: &str) -> Command {
     let mut command = program("tollgate");
     command.arg(subcommand);
@@ -38,10 +38,10 @@ pub fn program_path(name: &str) -> PathBuf {
     built().join(name)
 }
 
-/// It uses memory, unless it is given a Redis.
+/// A command with piped output and without `REDIS_URL`, so that it uses the memory store by default.
 fn piped(program: &Path) -> Command {
     let shown = program.display();
-    assert!(program.exists(), "no {shown}: CONTRIBUTING.md says how it is built");
+    assert!(program.exists(), "no {shown}: see CONTRIBUTING.md for how to build it");
     let mut command = Command::new(program);
     command
         .env_remove("REDIS_URL")
@@ -50,13 +50,13 @@ fn piped(program: &Path) -> Command {
     command
 }
 
-/// What cargo has built beside the tests.
+/// The folder of the binaries that cargo built with the tests.
 fn built() -> PathBuf {
     let test = env::current_exe().unwrap();
     test.parent().unwrap().parent().unwrap().to_owned()
 }
 
-/// For files that tests make, and for what scripts/test has fetched for them.
+/// The target folder, for files that tests create and for downloads of scripts/test.
 pub fn target() -> PathBuf {
     built().parent().unwrap().to_owned()
 }

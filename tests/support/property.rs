@@ -1,4 +1,4 @@
-//! Properties of things that are asked asynchronously.
+//! Property tests, synchronous and asynchronous.
 
 use std::cell::Cell;
 
@@ -7,12 +7,12 @@ use proptest::{
     test_runner::{FileFailurePersistence, TestRunner},
 };
 
-/// How many random inputs a property of pure code is tried on: other ones in every run, and more with `PROPTEST_CASES`.
+/// The number of random inputs for a property of pure code. `PROPTEST_CASES` overrides it. Every run draws new inputs.
 pub fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").map_or(4000, |cases| cases.parse().expect("PROPTEST_CASES is a number"))
 }
 
-/// This many random inputs. One that fails is kept in that file, and tried first ever after.
+/// A configuration with this many random inputs. Failing inputs are saved in the file and replayed first in later runs.
 pub fn config(cases: u32, file: &'static str) -> ProptestConfig {
     ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
@@ -20,7 +20,7 @@ pub fn config(cases: u32, file: &'static str) -> ProptestConfig {
     }
 }
 
-/// Tries a property on random inputs, numbered so that each can have keys of its own.
+/// Checks an asynchronous property on random inputs, numbered so that each can use separate keys.
 pub fn holds<S: Strategy>(cases: u32, file: &'static str, input: &S, property: impl AsyncFn(u64, S::Value)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! Numbers that are the same again for the same seed (SplitMix64).
+//! A seeded random number generator (SplitMix64).
 
 pub struct Random(u64);
 

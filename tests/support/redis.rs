@@ -1,4 +1,4 @@
-//! A real redis-server on a free port, which ends with its owner, however that ends.
+//! A redis-server on a free port, killed on drop.
 
 use std::{
     pin::Pin,
@@ -15,17 +15,17 @@ use tollgate::{
 
 use super::{port::Port, process::Process};
 
-/// What a server says when clients may come, and what a sentinel says.
+/// The log messages of a ready server and of a ready sentinel.
 const READY: [&str; 2] = ["Ready to accept connections", "Sentinel ID is"];
 
-/// Of the stores that tests use: the machine may be busy, and hardly a test is about the deadline.
+/// The default deadline of stores in tests, generous because the machine may be busy.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
 pub struct RedisServer {
     process: Option<Process>,
     is_frozen: AtomicBool,
     command: Vec<String>,
-    /// Nobody else gets it while the server is down.
+    /// Stays reserved while the server is down.
     port: Port,
 }
 
@@ -34,7 +34,7 @@ impl RedisServer {
         Self::start_with(&[])
     }
 
-    /// With settings as redis-server takes them on its command line; `{port}` in them is the server's port.
+    /// Starts a server with command-line settings; `{port}` in them is replaced by the server's port.
     pub fn start_with(settings: &[&str]) -> Self {
         Self::start_at(Port::free(), settings)
     }
@@ -59,11 +59,11 @@ impl RedisServer {
             "--bind",
             "127.0.0.1",
         ];
-        let words = program.iter().chain(&common).chain(settings);
+        let arguments = program.iter().chain(&common).chain(settings);
         let number = port.number().to_string();
         let mut server = Self {
             port,
-            command: words.map(|word| word.replace("{port}", &number)).collect(),
+            command: arguments.map(|argument| argument.replace("{port}", &number)).collect(),
             process: None,
             is_frozen: AtomicBool::new(false),
         };
@@ -71,27 +71,27 @@ impl RedisServer {
         server
     }
 
-    /// Ends it at once, and leaves it no time to say so. Whoever connects meanwhile is refused.
+    /// Kills the server with SIGKILL. Its port then rejects connections.
     pub fn kill(&mut self) {
         self.process = None;
     }
 
-    /// Starts it again, at the same port with the same settings. It has forgotten everything.
+    /// Restarts the server with the same port and settings, and without data.
     pub fn restart(&mut self) {
         self.kill();
         let process = Process::start(&self.command, &READY);
-        forget_names(process.pid());
+        remove_faketime_files(process.pid());
         self.process = Some(process);
         self.is_frozen.store(false, Ordering::Relaxed);
     }
 
-    /// Stops it in the middle of whatever it does: its connections stay, and it answers nobody.
+    /// Stops the server with SIGSTOP: its connections stay open, and it does not respond.
     pub fn freeze(&self) {
         self.running().freeze();
         self.is_frozen.store(true, Ordering::Relaxed);
     }
 
-    /// Goes on where it was frozen.
+    /// Continues the server with SIGCONT.
     pub fn thaw(&self) {
         self.running().thaw();
         self.is_frozen.store(false, Ordering::Relaxed);
@@ -110,7 +110,7 @@ impl RedisServer {
     }
 
     pub fn name(&self) -> &'static str {
-        let is_valkey = self.command.iter().any(|word| word.ends_with("valkey-server"));
+        let is_valkey = self.command.iter().any(|argument| argument.ends_with("valkey-server"));
         if is_valkey { "valkey" } else { "redis" }
     }
 
@@ -122,71 +122,71 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port())
     }
 
-    /// A store at this server.
+    /// A store on this server.
     pub fn store(&self) -> RedisStoreBuilder {
         RedisStore::builder().url(&self.url()).deadline(DEADLINE)
     }
 
-    /// A plain client, to look at what the store left behind.
+    /// A plain client, to inspect the keys of the store.
     pub fn client(&self) -> Connection {
         Client::open(self.url()).unwrap().get_connection().unwrap()
     }
 
-    /// The answer to a command, or none from a server that was killed or frozen.
-    pub fn answer<T: FromRedisValue>(&self, command: &str) -> Option<T> {
-        // How long it takes does not tell: the machine may be busy.
+    /// The reply to a command, or none from a server that was killed or frozen.
+    pub fn try_query<T: FromRedisValue>(&self, command: &str) -> Option<T> {
+        // A timeout would not distinguish a frozen server from a busy machine.
         if !self.is_running() || self.is_frozen.load(Ordering::Relaxed) {
             return None;
         }
         let mut redis = Client::open(self.url()).unwrap().get_connection().ok()?;
-        typed(command).query(&mut redis).ok()
+        parse(command).query(&mut redis).ok()
     }
 
-    /// Whether INFO contains this.
-    pub fn tells(&self, section: &str, words: &str) -> bool {
-        let info: Option<String> = self.answer(&format!("INFO {section}"));
-        info.is_some_and(|info| info.contains(words))
+    /// Whether a section of INFO contains this text.
+    pub fn info_contains(&self, section: &str, text: &str) -> bool {
+        let info: Option<String> = self.try_query(&format!("INFO {section}"));
+        info.is_some_and(|info| info.contains(text))
     }
 }
 
-/// Whoever is killed leaves the names behind by which others could share a clock that was set, and whoever gets the same
-/// process id then cannot start. Nobody shares it.
-fn forget_names(pid: u32) {
+/// Removes the shared memory files of libfaketime. A killed process leaves them behind, and a later process with the same id
+/// could not start.
+fn remove_faketime_files(pid: u32) {
     for name in ["faketime_shm", "sem.faketime_sem"] {
-        // Most servers have no such clock.
+        // Most servers run without libfaketime.
         std::fs::remove_file(format!("/dev/shm/{name}_{pid}")).ok();
     }
 }
 
-/// What the store decides, which it can.
+/// The store's decision; panics on a store error.
 pub async fn acquire(store: &RedisStore, charges: impl Into<Charges>) -> Decision {
     store.apply(Operation::Acquire(charges.into())).await.unwrap()
 }
 
-/// Polls once, which begins it.
-pub async fn begin(decision: &mut RedisDecision) {
-    let begun = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut *decision).poll(context).is_pending()));
-    assert!(begun.await);
+/// Polls a decision once, which starts it.
+pub async fn poll_once(decision: &mut RedisDecision) {
+    let is_pending = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut *decision).poll(context).is_pending()));
+    assert!(is_pending.await);
 }
 
-/// Sends a command as one would type it.
-pub fn ask<T: FromRedisValue>(redis: &mut Connection, command: &str) -> T {
-    typed(command).query(redis).unwrap()
+/// Runs a command, given as it is typed in redis-cli.
+pub fn query<T: FromRedisValue>(redis: &mut Connection, command: &str) -> T {
+    parse(command).query(redis).unwrap()
 }
 
-fn typed(command: &str) -> Cmd {
-    let mut words = command.split_whitespace();
-    let mut typed = cmd(words.next().unwrap());
-    typed.arg(words.collect::<Vec<_>>());
-    typed
+fn parse(command: &str) -> Cmd {
+    let mut arguments = command.split_whitespace();
+    let mut parsed = cmd(arguments.next().unwrap());
+    parsed.arg(arguments.collect::<Vec<_>>());
+    parsed
 }
 
-/// The state under a key as text, in the words of `State`'s Display: numbers that are separated by blanks.
+/// The state under a key in the format of `State`'s Display: numbers separated by spaces.
 pub fn stored(redis: &mut Connection, key: &str) -> Option<String> {
     stored_all(redis, &[key]).remove(0)
 }
 
-/// The same of several keys, which a cluster has in one slot: in one round trip.
+/// The states under several keys in one round trip. In a cluster, the keys have to be in one slot.
 pub fn stored_all(redis: &mut Connection, keys: &[impl ToRedisArgs]) -> Vec<Option<String>> {
     const READ: &str = "
         local states = {}
@@ -210,15 +210,15 @@ pub fn stored_all(redis: &mut Connection, keys: &[impl ToRedisArgs]) -> Vec<Opti
     states.into_iter().map(|state| state.map(text)).collect()
 }
 
-/// Every key there is, in order.
+/// All keys, sorted.
 pub fn keys(redis: &mut Connection) -> Vec<String> {
-    let mut keys: Vec<String> = ask(redis, "KEYS *");
+    let mut keys: Vec<String> = query(redis, "KEYS *");
     keys.sort();
     keys
 }
 
-/// Everything there is: keys, values, and when they end.
-pub fn everything(redis: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
+/// All keys with their values and expiry times.
+pub fn dump_all(redis: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
     const READ: &str = "
         local keys = redis.call('KEYS', '*')
         table.sort(keys)
@@ -229,21 +229,21 @@ pub fn everything(redis: &mut Connection) -> Vec<(String, Vec<u8>, i64)> {
     cmd("EVAL").arg(READ).arg(0).query(redis).unwrap()
 }
 
-/// A number that INFO tells, or 0 when it does not.
+/// A number in a section of INFO, or 0 without such a field.
 pub fn info(redis: &mut Connection, section: &str, field: &str) -> u64 {
-    let info: String = ask(redis, &format!("INFO {section}"));
+    let info: String = query(redis, &format!("INFO {section}"));
     let line = info.lines().find_map(|line| line.strip_prefix(field));
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
     line.map_or(0, |rest| digits(rest).parse().unwrap())
 }
 
-/// Redis's own clock, in microseconds.
+/// The server's clock, in microseconds.
 pub fn time(redis: &mut Connection) -> Micros {
-    let (seconds, micros): (Micros, Micros) = ask(redis, "TIME");
+    let (seconds, micros): (Micros, Micros) = query(redis, "TIME");
     seconds * 1_000_000 + micros
 }
 
-/// How often a command has been run.
+/// How often a command was executed.
 pub fn calls(redis: &mut Connection, command: &str) -> u64 {
     info(redis, "commandstats", &format!("cmdstat_{command}:calls="))
 }

@@ -1,33 +1,33 @@
-//! A primary, two replicas, and three sentinels that watch over them.
+//! A primary, two replicas, and three sentinels that monitor them.
 
 use tollgate::{RedisStore, RedisStoreBuilder};
 
 use super::{
     folder::Folder,
-    patience::until,
-    patience::until_some,
     port::Port,
-    redis::{DEADLINE, RedisServer, ask},
+    redis::{DEADLINE, RedisServer, query},
+    wait::until,
+    wait::until_some,
 };
 
 const NAME: &str = "tollgate";
 const REPLICAS: usize = 2;
 const SENTINELS: usize = 3;
 
-/// In milliseconds, until a server that does not answer has failed.
+/// Milliseconds until an unresponsive server counts as down.
 const LONG_TIMEOUT: u32 = 60_000;
 const SHORT_TIMEOUT: u32 = 1500;
 
 pub struct Sentinels {
-    /// They end first: else they would go on to call servers whose ports are others' by then.
+    /// Dropped first: sentinels that outlive the servers would connect to ports that other tests use by then.
     pub sentinels: Vec<RedisServer>,
-    /// The first one is the primary to begin with.
+    /// The first one is the initial primary.
     pub servers: Vec<RedisServer>,
     _folders: Vec<Folder>,
 }
 
 impl Sentinels {
-    /// Returns when all know of one another, and the replicas have what the primary has.
+    /// Returns once all servers are discovered and the replicas are in sync.
     pub fn start() -> Self {
         let folders: Vec<_> = (0..=REPLICAS).map(|_| Folder::new("replicated")).collect();
         let mut servers = Vec::new();
@@ -40,34 +40,36 @@ impl Sentinels {
             sentinels,
             _folders: folders.into_iter().chain(theirs).collect(),
         };
-        all.hurry();
+        all.shorten_periods();
         all.await_replicas(REPLICAS);
-        until("the sentinels know one another and the replicas", || all.know_all());
+        until("the sentinels know one another and the replicas", || {
+            all.have_discovered_all()
+        });
         all
     }
 
-    /// A store on whatever is the primary.
+    /// A store on the current primary.
     pub fn store(&self) -> RedisStoreBuilder {
         RedisStore::builder().sentinels(NAME, self.urls()).deadline(DEADLINE)
     }
 
-    /// Of the sentinels.
+    /// The URLs of the sentinels.
     pub fn urls(&self) -> Vec<String> {
         self.sentinels.iter().map(RedisServer::url).collect()
     }
 
-    /// Which of the servers is the primary, by the word of every sentinel that answers and by its own.
+    /// The index of the primary, once all responding sentinels and the server itself agree.
     pub fn primary(&self) -> usize {
         until_some("there is one primary", || {
-            let mut named = self.sentinels.iter().filter_map(primary_by);
-            let port = named.next()?;
+            let mut reported = self.sentinels.iter().filter_map(primary_by);
+            let port = reported.next()?;
             let server = self.servers.iter().position(|server| server.port() == port)?;
-            let is_primary = self.servers[server].tells("replication", "role:master");
-            (is_primary && named.all(|other| other == port)).then_some(server)
+            let is_primary = self.servers[server].info_contains("replication", "role:master");
+            (is_primary && reported.all(|other| other == port)).then_some(server)
         })
     }
 
-    /// Lets a replica take over, waits until another server than this one is the primary, and tells which.
+    /// Allows a failover, waits until another server is the primary, and returns its index.
     pub fn await_failover(&self, from: usize) -> usize {
         self.down_after(SHORT_TIMEOUT);
         let primary = until_some("another server is the primary", || {
@@ -77,45 +79,49 @@ impl Sentinels {
         primary
     }
 
-    /// When a server that does not answer has failed. Otherwise none has, however long the machine lets it wait.
+    /// Sets the time until an unresponsive server counts as down. It is long by default, so that a busy machine causes no
+    /// failover.
     fn down_after(&self, milliseconds: u32) {
         for sentinel in &self.sentinels {
-            sentinel.answer::<()>(&format!("SENTINEL SET {NAME} down-after-milliseconds {milliseconds}"));
+            sentinel.try_query::<()>(&format!("SENTINEL SET {NAME} down-after-milliseconds {milliseconds}"));
         }
     }
 
-    /// Waits until so many replicas follow the primary and have what it has.
+    /// Waits until this many replicas are in sync.
     pub fn await_replicas(&self, count: usize) {
         until("the replicas are in sync", || {
-            let info: Option<String> = self.servers[self.primary()].answer("INFO replication");
+            let info: Option<String> = self.servers[self.primary()].try_query("INFO replication");
             info.is_some_and(|info| info.matches("state=online").count() == count)
         });
     }
 
-    /// They look at everything every few seconds, which is most of what a failover takes. One that is restarted takes
-    /// its time again. A server is asked several times before it counts as down, so that none does on a busy machine;
-    /// and a replica is promoted only if it answered within five pings, though it is asked but once a second then.
-    fn hurry(&self) {
+    /// Shortens the sentinels' polling periods, which are seconds by default and most of a failover's duration. A restarted
+    /// sentinel has the default periods again. The ping period leaves time for several pings before a server counts as down,
+    /// so that none does on a busy machine; a replica is promoted only if it replied within five ping periods, though it is
+    /// pinged only once a second during a failover.
+    fn shorten_periods(&self) {
         for sentinel in &self.sentinels {
-            ask::<()>(
+            query::<()>(
                 &mut sentinel.client(),
                 "SENTINEL DEBUG ping-period 400 info-period 200 publish-period 200 ask-period 200 tilt-trigger 600000",
             );
         }
     }
 
-    fn know_all(&self) -> bool {
-        let known = format!(
+    fn have_discovered_all(&self) -> bool {
+        let expected = format!(
             "status=ok,address=127.0.0.1:{},slaves={REPLICAS},sentinels={SENTINELS}",
             self.servers[0].port()
         );
-        self.sentinels.iter().all(|sentinel| sentinel.tells("sentinel", &known))
+        self.sentinels
+            .iter()
+            .all(|sentinel| sentinel.info_contains("sentinel", &expected))
     }
 }
 
 fn start_server(folder: &Folder, primary: Option<&RedisServer>) -> RedisServer {
     let path = folder.path().display().to_string();
-    // A primary waits five seconds for more replicas to come, by default.
+    // By default, a primary waits five seconds for more replicas before a sync.
     let mut settings = vec!["--dir", &path, "--repl-diskless-sync-delay", "0"];
     let port = primary.map(|primary| primary.port().to_string());
     if let Some(port) = &port {
@@ -124,7 +130,7 @@ fn start_server(folder: &Folder, primary: Option<&RedisServer>) -> RedisServer {
     RedisServer::start_with(&settings)
 }
 
-/// Each is told who the others are. They would find out by themselves, but take seconds to.
+/// Starts the sentinels with each other's addresses, since discovery takes seconds.
 fn start_sentinels(servers: &[RedisServer]) -> (Vec<RedisServer>, Vec<Folder>) {
     let ports: Vec<_> = (0..SENTINELS).map(|_| Port::free()).collect();
     let numbers: Vec<_> = ports.iter().map(Port::number).collect();
@@ -155,8 +161,8 @@ fn configuration(index: usize, sentinels: &[u16], servers: &[RedisServer]) -> St
     lines.iter().map(|line| format!("sentinel {line}\n")).collect()
 }
 
-/// The port of the primary, by the word of a sentinel.
+/// The port of the primary, as a sentinel reports it.
 fn primary_by(sentinel: &RedisServer) -> Option<u16> {
-    let address: Option<(String, u16)> = sentinel.answer(&format!("SENTINEL GET-MASTER-ADDR-BY-NAME {NAME}"));
+    let address: Option<(String, u16)> = sentinel.try_query(&format!("SENTINEL GET-MASTER-ADDR-BY-NAME {NAME}"));
     address.map(|(_, port)| port)
 }

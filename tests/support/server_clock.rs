@@ -1,4 +1,4 @@
-//! A Valkey whose clock a test can set while it runs.
+//! A Valkey server with a clock that the test can set at runtime.
 
 use std::{
     process::Command,
@@ -9,17 +9,17 @@ use tollgate::redis::Client;
 
 use super::{
     folder::Folder,
-    patience::until,
     port::Port,
     redis::{RedisServer, time},
     valkey,
+    wait::until,
 };
 
-/// How late a server may be to tell what its clock shows, in microseconds.
-const LATE: i64 = 1000;
+/// How far the reported time may lag behind the server's clock, in microseconds.
+const MAX_LAG: i64 = 1000;
 
 impl RedisServer {
-    /// Only Valkey: Debian's redis-server hangs when its clock is taken from it.
+    /// Only for Valkey: Debian's redis-server hangs under libfaketime.
     pub fn valkey_with_clock() -> (Self, ServerClock) {
         let port = Port::free();
         let clock = ServerClock {
@@ -31,19 +31,19 @@ impl RedisServer {
         let preload = format!("LD_PRELOAD={}", library());
         let file = format!("FAKETIME_TIMESTAMP_FILE={}", clock.file());
         let mut program = vec!["env", &preload, &file, "FAKETIME_NO_CACHE=1"];
-        // Clocks that cannot be set, such as those that timers go by, go on as they are.
+        // The monotonic clock, which timers use, stays real.
         program.push("FAKETIME_DONT_FAKE_MONOTONIC=1");
-        let valkey = valkey::program();
+        let valkey = valkey::executable();
         program.push(&valkey);
         (Self::launch(&program, port, &[]), clock)
     }
 }
 
-/// It goes on at its own pace from wherever it is set to.
+/// The server's clock, which keeps running after it is set.
 pub struct ServerClock {
     folder: Folder,
     url: String,
-    /// Of the clock of this machine, in microseconds.
+    /// The offset from the system clock, in microseconds.
     ahead: i64,
 }
 
@@ -59,16 +59,16 @@ impl ServerClock {
     fn set(&mut self, ahead: i64) {
         self.ahead = ahead;
         self.write();
-        // The server looks at the clock no more often than it needs to.
+        // The server caches the time.
         let mut redis = Client::open(self.url.as_str()).unwrap().get_connection().unwrap();
-        until("the server has noticed", || {
-            let earliest = now() - LATE;
-            let shown = time(&mut redis) as i64 - ahead;
-            (earliest..=now()).contains(&shown)
+        until("the server reports the new time", || {
+            let earliest = now() - MAX_LAG;
+            let reported = time(&mut redis) as i64 - ahead;
+            (earliest..=now()).contains(&reported)
         });
     }
 
-    /// The server looks into the file whenever it looks at the clock, and must never find it half written.
+    /// Replaces the file atomically, since the server reads it whenever it reads the clock.
     fn write(&self) {
         let draft = self.folder.file("draft");
         std::fs::write(&draft, format!("{:+.6}", self.ahead as f64 / 1e6)).unwrap();

@@ -1,21 +1,21 @@
-//! Both stores, told the same time and asked the same things.
+//! One interface to both stores, with the time given per operation.
 
 use tollgate::{Decision, ManualClock, MemoryStore, Micros, Operation, RedisStore, Store};
 
-use super::{cluster::Cluster, memory::still, redis::RedisServer};
+use super::{cluster::Cluster, memory::store_at_zero, redis::RedisServer};
 
-/// A store under a test, and the clock it goes by.
+/// A store under test and its clock.
 #[derive(Clone)]
 pub enum AnyStore {
     Memory(MemoryStore, ManualClock),
-    /// At a server of this name.
+    /// A Redis store, its clock unless it uses the server's, and the server's name.
     Redis(RedisStore, Option<ManualClock>, &'static str),
 }
 
 impl AnyStore {
-    /// And what it is, to look into.
+    /// A memory store, and a handle to inspect it.
     pub fn memory() -> (Self, MemoryStore) {
-        let (store, clock) = still();
+        let (store, clock) = store_at_zero();
         (Self::Memory(store.clone(), clock), store)
     }
 
@@ -31,10 +31,10 @@ impl AnyStore {
         Self::Redis(store.unwrap(), Some(clock), "cluster")
     }
 
-    /// Deaf to what time it is told.
-    pub fn redis_on_its_own_clock(server: &RedisServer) -> Self {
+    /// A store that uses the server's clock and ignores `now`.
+    pub fn redis_on_server_time(server: &RedisServer) -> Self {
         Self::Redis(
-            server.store().repeat_refusals(false).build().unwrap(),
+            server.store().cache_denials(false).build().unwrap(),
             None,
             server.name(),
         )

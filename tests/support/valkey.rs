@@ -1,11 +1,11 @@
-//! A real valkey-server, which does everything that a redis-server does here.
+//! A valkey-server, with the same interface as a redis-server.
 
 use std::process::Command;
 
 use super::{port::Port, project::target, redis::RedisServer};
 
 impl RedisServer {
-    /// One of every kind that people run.
+    /// A Redis and a Valkey server.
     pub fn each() -> [Self; 2] {
         Self::each_with(&[])
     }
@@ -18,14 +18,14 @@ impl RedisServer {
         Self::valkey_with(&[])
     }
 
-    /// With settings, as `start_with` takes them.
+    /// Starts a Valkey server with settings as in [`Self::start_with`].
     pub fn valkey_with(settings: &[&str]) -> Self {
-        Self::launch(&[&program()], Port::free(), settings)
+        Self::launch(&[&executable()], Port::free(), settings)
     }
 }
 
-/// The one on the PATH, or else the one that scripts/test has put beside what it builds.
-pub fn program() -> String {
+/// The valkey-server on the PATH, or the one that scripts/test has downloaded.
+pub fn executable() -> String {
     let fetched = target().join("valkey/valkey-server");
     let candidates = ["valkey-server".to_owned(), fetched.display().to_string()];
     let runs = |program: &&String| Command::new(program).arg("--version").output().is_ok();

@@ -1,4 +1,4 @@
-//! A browser sees what is wrong with a page, and leaves nothing behind.
+//! The browser detects errors of a page and leaves no process or file behind.
 
 use std::{fs, path::Path};
 
@@ -10,10 +10,10 @@ use support::{
     http::Server,
 };
 
-/// Phones shrink pages that do not say this.
-const FITS: &str = r#"<meta name="viewport" content="width=device-width">"#;
+/// Phones shrink pages without this tag.
+const VIEWPORT: &str = r#"<meta name="viewport" content="width=device-width">"#;
 
-/// A page of this content, whose icon is empty, so that nobody asks for one.
+/// Opens a page with this content and an empty icon, which the browser would request otherwise.
 async fn open(content: &str) -> (Server, Browser) {
     let page = format!(r#"<!doctype html><link rel="icon" href="data:,"><body style="margin: 0">{content}"#);
     let server = Server::start(Router::new().route("/", get(async || Html(page)))).await;
@@ -23,21 +23,21 @@ async fn open(content: &str) -> (Server, Browser) {
 }
 
 #[tokio::test]
-async fn what_a_page_complains_of_is_seen_once() {
+async fn console_errors_are_reported_once() {
     let (server, browser) = open(
         r#"<img src="/missing"><img src="http://localhost/picture">
 <script>console.error("wrong", 1)</script>
-<script>nobody.knows()</script>"#,
+<script>missing.method()</script>"#,
     )
     .await;
-    // The last address is this machine's too, but not by a name that the browser may ask for.
+    // `localhost` is not resolvable in this browser.
     let mut console = browser.console().await;
-    // Whether pictures are missing is known sooner or later than the rest.
+    // Missing images are reported in any order.
     console.sort();
     let page = server.url();
     let expected = [
         format!(r#"SEVERE {page}/ 1:16 "wrong" 1"#),
-        format!("SEVERE {page}/ 2:8 Uncaught ReferenceError: nobody is not defined"),
+        format!("SEVERE {page}/ 2:8 Uncaught ReferenceError: missing is not defined"),
         format!(
             "SEVERE {page}/missing - Failed to load resource: the server responded with a status of 404 (Not Found)"
         ),
@@ -48,8 +48,8 @@ async fn what_a_page_complains_of_is_seen_once() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_too_wide_is_seen() {
-    let wide = format!(r#"{FITS}<div style="width: 1500px; height: 100px">"#);
+async fn horizontal_overflow_is_measured() {
+    let wide = format!(r#"{VIEWPORT}<div style="width: 1500px; height: 100px">"#);
     let (_server, browser) = open(&wide).await;
     assert_eq!(browser.overhang().await, 220);
     browser.show_on(Screen::PHONE).await;
@@ -61,7 +61,7 @@ async fn a_page_that_is_too_wide_is_seen() {
 }
 
 #[tokio::test]
-async fn a_page_that_a_phone_would_shrink_is_seen() {
+async fn a_page_that_a_phone_shrinks_overflows() {
     let (_server, browser) = open("<p>small").await;
     assert_eq!(browser.overhang().await, 0);
     browser.show_on(Screen::PHONE).await;
@@ -70,23 +70,23 @@ async fn a_page_that_a_phone_would_shrink_is_seen() {
 }
 
 #[tokio::test]
-async fn a_page_is_told_what_its_user_prefers() {
+async fn media_features_are_emulated() {
     let (_server, browser) = open("<p>").await;
     let is_dark = "matchMedia('(prefers-color-scheme: dark)').matches";
-    let is_still = "matchMedia('(prefers-reduced-motion: reduce)').matches";
-    for (features, dark, still) in [
+    let is_reduced = "matchMedia('(prefers-reduced-motion: reduce)').matches";
+    for (features, dark, reduced) in [
         (&[][..], false, false),
         (&[("prefers-color-scheme", "dark")], true, false),
         (&[("prefers-reduced-motion", "reduce")], false, true),
     ] {
         browser.prefer(features).await;
         assert_eq!(browser.value(is_dark).await, dark, "{features:?}");
-        assert_eq!(browser.value(is_still).await, still, "{features:?}");
+        assert_eq!(browser.value(is_reduced).await, reduced, "{features:?}");
     }
 }
 
 #[tokio::test]
-async fn keys_arrive_where_the_focus_is() {
+async fn keys_are_sent_to_the_focused_element() {
     let (_server, browser) = open(
         r#"<button onclick="pressed = this.id" id="first">1</button>
         <button onclick="pressed = this.id" id="second">2</button><input>
@@ -108,15 +108,15 @@ async fn keys_arrive_where_the_focus_is() {
 }
 
 #[tokio::test]
-async fn what_comes_later_is_waited_for() {
+async fn until_polls_an_expression() {
     let (_server, browser) = open("<script>var looks = 0</script>").await;
     browser.until("++looks == 3").await;
     assert_eq!(browser.value("looks").await, 3);
 }
 
 #[tokio::test]
-async fn a_picture_shows_all_of_a_page() {
-    let tall = format!(r#"{FITS}<div style="height: 1500px">"#);
+async fn a_screenshot_contains_the_whole_page() {
+    let tall = format!(r#"{VIEWPORT}<div style="height: 1500px">"#);
     let (_server, browser) = open(&tall).await;
     for (screen, name) in [
         (Screen::PHONE, "tall-phone.png"),
@@ -125,7 +125,7 @@ async fn a_picture_shows_all_of_a_page() {
     ] {
         let path = browser.picture("tall", screen).await;
         assert!(path.ends_with(name), "{path:?}");
-        // The first part of such a file tells the size.
+        // The header of a PNG file contains the size.
         let file = fs::read(path).unwrap();
         let number = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
         assert_eq!((number(16), number(20)), (screen.width, 1500));
@@ -133,12 +133,12 @@ async fn a_picture_shows_all_of_a_page() {
     }
 }
 
-/// How many processes were started with something of this folder.
+/// The number of processes with this folder in their command line.
 fn processes(folder: &Path) -> usize {
-    // Another one's name may begin like this one's.
+    // The name of another folder may begin with this one's.
     let folder = format!("{}/", folder.display());
     let processes = fs::read_dir("/proc").unwrap();
-    // Whoever ends meanwhile is not there.
+    // A process that has exited since has no command line.
     let commands = processes.filter_map(|process| fs::read(process.unwrap().path().join("cmdline")).ok());
     commands
         .filter(|command| String::from_utf8_lossy(command).contains(&folder))
@@ -146,7 +146,7 @@ fn processes(folder: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn a_browser_ends_with_its_owner_and_leaves_nothing() {
+async fn dropping_the_browser_ends_its_processes_and_removes_its_files() {
     let (_server, browser) = open("<p>").await;
     let folder = browser.folder().to_owned();
     assert!(folder.join("profile").exists());
@@ -159,7 +159,7 @@ async fn a_browser_ends_with_its_owner_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_covered_button_cannot_be_clicked_and_a_browser_ends_with_a_test_that_panics() {
+async fn clicking_a_covered_button_panics_and_the_browser_ends() {
     let (_server, browser) = open(
         r#"<button>press</button>
         <div style="position: fixed; inset: 0">cover</div>"#,
@@ -168,8 +168,8 @@ async fn a_covered_button_cannot_be_clicked_and_a_browser_ends_with_a_test_that_
     let folder = browser.folder().to_owned();
     let test = tokio::spawn(async move { browser.click("button").await });
     let panic = test.await.unwrap_err().into_panic();
-    let why = panic.downcast_ref::<String>().unwrap();
-    assert!(why.contains("element click intercepted"), "{why}");
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert!(message.contains("element click intercepted"), "{message}");
     assert_eq!(processes(&folder), 0);
     assert!(!folder.exists());
 }

@@ -1,11 +1,9 @@
-//! What the tests share does what it says: servers and ways to break them, a browser, and what counts leaks.
+//! Tests of the shared test helpers: servers, fault injection, the browser, and leak counters.
 
 mod browser;
 mod cluster;
-mod leaks;
-mod port;
-mod process;
 mod proxy;
+mod resources;
 mod sentinel;
 mod server;
 mod server_clock;

@@ -1,4 +1,4 @@
-//! A proxy that is slow, silent or broken when it is told to be.
+//! The faults that the proxy injects.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -7,9 +7,9 @@ use std::{
 };
 
 use support::{
-    patience::until,
-    proxy::{Proxy, Way},
-    redis::{RedisServer, ask, info},
+    proxy::{Direction, Proxy},
+    redis::{RedisServer, info, query},
+    wait::until,
 };
 
 fn connect(proxy: &Proxy) -> TcpStream {
@@ -20,16 +20,16 @@ fn ping(client: &mut TcpStream) {
     client.write_all(b"PING\r\n").unwrap();
 }
 
-/// What arrives until the connection ends, or until there is a whole answer to a ping.
+/// The bytes received until the connection ends or the reply to a ping is complete.
 fn reply(client: &mut TcpStream) -> String {
     let mut reply = Vec::new();
-    // A connection that was cut may end by a reset.
+    // A cut connection may end with a reset.
     client.take(7).read_to_end(&mut reply).ok();
     String::from_utf8(reply).unwrap()
 }
 
-/// Nothing has arrived so far, the end of the connection included.
-fn is_silent(client: &mut TcpStream) -> bool {
+/// Whether neither bytes nor the end of the connection have arrived.
+fn received_nothing(client: &mut TcpStream) -> bool {
     client.set_nonblocking(true).unwrap();
     let nothing = client
         .read(&mut [0])
@@ -39,12 +39,12 @@ fn is_silent(client: &mut TcpStream) -> bool {
 }
 
 fn connected(server: &RedisServer) -> u64 {
-    // Whoever asks is connected too.
+    // Without the connection of this query.
     info(&mut server.client(), "clients", "connected_clients:") - 1
 }
 
 #[test]
-fn it_passes_everything_on_and_counts() {
+fn the_proxy_forwards_bytes_and_counts_connections() {
     let server = RedisServer::start();
     let proxy = Proxy::to(server.port());
     let mut clients: Vec<_> = (0..3).map(|_| connect(&proxy)).collect();
@@ -52,97 +52,97 @@ fn it_passes_everything_on_and_counts() {
         ping(client);
         assert_eq!(reply(client), "+PONG\r\n");
     }
-    assert_eq!((proxy.made(), proxy.open()), (3, 3));
+    assert_eq!((proxy.total_connections(), proxy.open_connections()), (3, 3));
     clients.pop();
-    until("the client has left", || proxy.open() == 2);
-    until("the server has learnt of it", || connected(&server) == 2);
+    until("the client is disconnected", || proxy.open_connections() == 2);
+    until("the server has closed the connection", || connected(&server) == 2);
     drop(proxy);
     assert_eq!(reply(&mut clients[0]), "");
-    until("the server has learnt of it", || connected(&server) == 0);
+    until("the server has closed the connection", || connected(&server) == 0);
 }
 
 #[test]
-fn a_delay_is_kept_in_either_way_and_ends_when_it_passes_again() {
+fn latency_applies_per_direction_until_healed() {
     let server = RedisServer::start();
     let mut proxy = Proxy::to(server.port());
-    let late = Duration::from_millis(50);
-    for way in [Way::ToServer, Way::ToClient] {
-        proxy.delay(way, late);
+    let latency = Duration::from_millis(50);
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        proxy.delay(direction, latency);
         let mut client = connect(&proxy);
         let start = Instant::now();
         ping(&mut client);
         assert_eq!(reply(&mut client), "+PONG\r\n");
-        assert!(start.elapsed() >= late);
-        proxy.pass();
+        assert!(start.elapsed() >= latency);
+        proxy.heal();
     }
-    proxy.delay(Way::ToClient, Duration::from_secs(3600));
+    proxy.delay(Direction::ToClient, Duration::from_secs(3600));
     let mut client = connect(&proxy);
     ping(&mut client);
-    proxy.pass();
+    proxy.heal();
     assert_eq!(reply(&mut client), "+PONG\r\n");
 }
 
 #[test]
-fn what_is_held_arrives_when_it_passes_again() {
+fn stalled_bytes_are_delivered_when_healed() {
     let mut server = RedisServer::start();
     let mut proxy = Proxy::to(server.port());
-    let (mut before, mut meanwhile) = (connect(&proxy), None);
-    proxy.hold();
-    for client in [&mut before, meanwhile.insert(connect(&proxy))] {
+    let (mut before, mut during) = (connect(&proxy), None);
+    proxy.stall();
+    for client in [&mut before, during.insert(connect(&proxy))] {
         ping(client);
-        assert!(is_silent(client));
+        assert!(received_nothing(client));
     }
-    proxy.pass();
+    proxy.heal();
     assert_eq!(reply(&mut before), "+PONG\r\n");
-    assert_eq!(reply(&mut meanwhile.unwrap()), "+PONG\r\n");
-    proxy.hold();
+    assert_eq!(reply(&mut during.unwrap()), "+PONG\r\n");
+    proxy.stall();
     server.kill();
-    assert!(is_silent(&mut before));
-    proxy.pass();
+    assert!(received_nothing(&mut before));
+    proxy.heal();
     assert_eq!(reply(&mut before), "");
 }
 
 #[test]
-fn what_is_dropped_never_arrives_and_nobody_learns_who_has_left() {
+fn a_blackholed_connection_loses_bytes_and_closes() {
     let mut server = RedisServer::start();
     let mut proxy = Proxy::to(server.port());
     let mut before = connect(&proxy);
     ping(&mut before);
     assert_eq!(reply(&mut before), "+PONG\r\n");
-    proxy.drop_bytes();
-    let mut meanwhile = connect(&proxy);
+    proxy.blackhole();
+    let mut during = connect(&proxy);
     ping(&mut before);
-    ping(&mut meanwhile);
-    until("both are connected", || proxy.made() == 2);
-    proxy.pass();
+    ping(&mut during);
+    until("both are connected", || proxy.total_connections() == 2);
+    proxy.heal();
     let mut after = connect(&proxy);
     ping(&mut after);
     assert_eq!(reply(&mut after), "+PONG\r\n");
-    assert_eq!((proxy.made(), proxy.open()), (3, 3));
+    assert_eq!((proxy.total_connections(), proxy.open_connections()), (3, 3));
     server.kill();
     assert_eq!(reply(&mut after), "");
-    assert!(is_silent(&mut before) && is_silent(&mut meanwhile));
+    assert!(received_nothing(&mut before) && received_nothing(&mut during));
     proxy.cut();
     assert_eq!(reply(&mut before), "");
-    assert_eq!(proxy.open(), 0);
+    assert_eq!(proxy.open_connections(), 0);
 }
 
 #[test]
-fn a_cut_ends_every_connection_and_the_next_one_is_made() {
+fn a_cut_closes_every_connection_and_new_ones_are_accepted() {
     let server = RedisServer::start();
     let proxy = Proxy::to(server.port());
     let mut clients: Vec<_> = (0..3).map(|_| connect(&proxy)).collect();
-    until("all are connected", || proxy.open() == 3);
+    until("all are connected", || proxy.open_connections() == 3);
     proxy.cut();
     assert!(clients.iter_mut().all(|client| reply(client).is_empty()));
-    until("the server has learnt of it", || connected(&server) == 0);
+    until("the server has closed the connection", || connected(&server) == 0);
     let mut client = connect(&proxy);
     ping(&mut client);
     assert_eq!(reply(&mut client), "+PONG\r\n");
 }
 
 #[test]
-fn a_reply_is_cut_after_so_many_bytes_and_the_server_has_done_what_it_was_asked() {
+fn a_reply_is_cut_after_some_bytes_and_the_command_was_executed() {
     let server = RedisServer::start();
     let proxy = Proxy::to(server.port());
     let redis = &mut server.client();
@@ -151,8 +151,8 @@ fn a_reply_is_cut_after_so_many_bytes_and_the_server_has_done_what_it_was_asked(
         proxy.cut_after(bytes);
         client.write_all(b"INCR key\r\n").unwrap();
         assert_eq!(reply(&mut client), format!(":{number}\r\n")[..bytes]);
-        assert_eq!(ask::<u64>(redis, "GET key"), number);
-        // It was cut once, and not for good.
+        assert_eq!(query::<u64>(redis, "GET key"), number);
+        // Only one connection is cut.
         let mut client = connect(&proxy);
         ping(&mut client);
         assert_eq!(reply(&mut client), "+PONG\r\n");
@@ -160,23 +160,23 @@ fn a_reply_is_cut_after_so_many_bytes_and_the_server_has_done_what_it_was_asked(
 }
 
 #[test]
-fn new_connections_are_refused_while_old_ones_stay() {
+fn new_connections_are_rejected_while_open_ones_stay() {
     let server = RedisServer::start();
     let mut proxy = Proxy::to(server.port());
     let mut old = connect(&proxy);
-    until("it is connected", || proxy.open() == 1);
-    proxy.refuse();
-    let refused = TcpStream::connect(("127.0.0.1", proxy.port())).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+    until("the client is connected", || proxy.open_connections() == 1);
+    proxy.stop_accepting();
+    let error = TcpStream::connect(("127.0.0.1", proxy.port())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
     ping(&mut old);
     assert_eq!(reply(&mut old), "+PONG\r\n");
-    proxy.pass();
+    proxy.heal();
     ping(&mut connect(&proxy));
-    until("it is connected", || proxy.made() == 2);
+    until("the client is connected", || proxy.total_connections() == 2);
 }
 
 #[test]
-fn a_server_that_is_away_is_asked_for_again() {
+fn the_proxy_connects_again_to_a_restarted_server() {
     let mut server = RedisServer::start();
     let proxy = Proxy::to(server.port());
     server.kill();

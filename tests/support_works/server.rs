@@ -1,4 +1,4 @@
-//! Servers that are killed, restarted, frozen and thawed, and that end with whoever started them, however that ends.
+//! Servers that are killed, restarted, frozen and thawed, and that end with the test or its process.
 
 use std::{
     io::{BufRead, BufReader, ErrorKind, Read, Write},
@@ -8,10 +8,10 @@ use std::{
 };
 
 use support::{
-    again::{again, told},
-    patience::until,
-    redis::{RedisServer, ask, info},
+    redis::{RedisServer, info, query},
+    subprocess::{argument, rerun},
     test_path,
+    wait::until,
 };
 
 fn connect(server: &RedisServer) -> std::io::Result<TcpStream> {
@@ -19,7 +19,7 @@ fn connect(server: &RedisServer) -> std::io::Result<TcpStream> {
 }
 
 #[test]
-fn a_killed_server_refuses_and_restarts_at_its_port() {
+fn a_killed_server_rejects_connections_and_restarts_on_its_port() {
     for start in [RedisServer::start_with, RedisServer::valkey_with] {
         restarts(start(&["--maxclients", "77"]));
     }
@@ -27,7 +27,7 @@ fn a_killed_server_refuses_and_restarts_at_its_port() {
 
 fn restarts(mut server: RedisServer) {
     let port = server.port();
-    ask::<()>(&mut server.client(), "SET key value");
+    query::<()>(&mut server.client(), "SET key value");
     let first = server.pid();
     server.kill();
     assert_eq!(connect(&server).unwrap_err().kind(), ErrorKind::ConnectionRefused);
@@ -35,12 +35,12 @@ fn restarts(mut server: RedisServer) {
     assert_eq!(server.port(), port);
     assert_ne!(server.pid(), first);
     let redis = &mut server.client();
-    assert_eq!(ask::<Option<String>>(redis, "GET key"), None);
+    assert_eq!(query::<Option<String>>(redis, "GET key"), None);
     assert_eq!(info(redis, "clients", "maxclients:"), 77);
 }
 
 #[test]
-fn a_frozen_server_keeps_its_connections_and_answers_when_it_is_thawed() {
+fn a_frozen_server_keeps_its_connections_and_replies_when_thawed() {
     let server = RedisServer::start();
     let mut redis = connect(&server).unwrap();
     redis.set_nonblocking(true).unwrap();
@@ -59,17 +59,17 @@ fn a_frozen_server_can_be_killed() {
     let mut server = RedisServer::start();
     server.freeze();
     server.restart();
-    assert_eq!(ask::<String>(&mut server.client(), "PING"), "PONG");
+    assert_eq!(query::<String>(&mut server.client(), "PING"), "PONG");
 }
 
 #[test]
-fn valkey_is_started_like_redis_and_is_another_server() {
-    let name = |server: RedisServer| ask::<String>(&mut server.client(), "INFO server");
+fn valkey_is_a_different_server() {
+    let name = |server: RedisServer| query::<String>(&mut server.client(), "INFO server");
     assert!(name(RedisServer::valkey()).contains("server_name:valkey"));
     assert!(!name(RedisServer::start()).contains("valkey"));
 }
 
-/// A port that it has let go of may be another test's by now, but hardly its process's number.
+/// Checks the process id: the port may belong to another test by now.
 fn runs(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }
@@ -80,28 +80,28 @@ fn a_server_ends_with_a_test_that_panics() {
     let test = catch_unwind(AssertUnwindSafe(|| {
         let server = RedisServer::start();
         pid = server.pid();
-        assert!(!runs(pid), "it does run, so this panics");
+        assert!(!runs(pid), "the server runs, so this panics");
     }));
     assert!(test.is_err() && !runs(pid));
 }
 
 #[test]
 fn a_server_ends_with_a_process_that_is_killed() {
-    if told().is_some() {
+    if argument().is_some() {
         let server = RedisServer::start();
         println!("\npid: {}", server.pid());
         std::io::stdin().read_line(&mut String::new()).unwrap();
         return;
     }
-    let mut owner = again(test_path!("a_server_ends_with_a_process_that_is_killed"), "")
+    let mut owner = rerun(test_path!("a_server_ends_with_a_process_that_is_killed"), "")
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(owner.stdout.take().unwrap()).lines().map(Result::unwrap);
     let pid = lines.find_map(|line| line.strip_prefix("pid: ").map(|pid| pid.parse().unwrap()));
-    let pid = pid.expect("the owner says which process its server is");
+    let pid = pid.expect("the child process prints the server's process id");
     assert!(runs(pid));
     owner.kill().unwrap();
     owner.wait().unwrap();
-    // Nobody but the watchdog is left to end it, and that needs a moment.
+    // The watchdog kills the server shortly after.
     until("the server has ended", || !runs(pid));
 }

@@ -1,36 +1,36 @@
-//! A clock that is set while its server runs.
+//! The server clock that tests can set.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tollgate::redis::Connection;
 
 use support::{
-    patience::until,
-    redis::{RedisServer, ask, time},
+    redis::{RedisServer, query, time},
+    wait::until,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// Longer than a test takes.
-const MOMENT: Duration = Duration::from_secs(60);
+/// Longer than a test.
+const TOLERANCE: Duration = Duration::from_secs(60);
 
-/// Whether the clock shows the time of this machine, or so much more.
+/// Whether the server's clock is ahead of the system clock by this much.
 fn is_ahead(redis: &mut Connection, by: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    Duration::from_micros(time(redis)).abs_diff(now + by) < MOMENT
+    Duration::from_micros(time(redis)).abs_diff(now + by) < TOLERANCE
 }
 
 #[test]
-fn it_goes_back_and_forth_and_keys_expire_by_it() {
+fn the_clock_can_be_set_and_keys_expire_by_it() {
     let (mut server, mut clock) = RedisServer::valkey_with_clock();
     let redis = &mut server.client();
     assert!(is_ahead(redis, Duration::ZERO));
-    ask::<()>(redis, "SET key value EX 7200");
+    query::<()>(redis, "SET key value EX 7200");
     clock.set_forward(HOUR);
     assert!(is_ahead(redis, HOUR));
-    assert_eq!(ask::<u64>(redis, "EXISTS key"), 1);
+    assert_eq!(query::<u64>(redis, "EXISTS key"), 1);
     clock.set_forward(2 * HOUR);
     assert!(is_ahead(redis, 3 * HOUR));
-    assert_eq!(ask::<u64>(redis, "EXISTS key"), 0);
+    assert_eq!(query::<u64>(redis, "EXISTS key"), 0);
     let before = time(redis);
     clock.set_back(HOUR);
     assert!(time(redis) < before);
@@ -43,10 +43,10 @@ fn it_goes_back_and_forth_and_keys_expire_by_it() {
 }
 
 #[test]
-fn it_goes_on_by_itself() {
+fn the_clock_keeps_running_after_it_is_set() {
     let (server, mut clock) = RedisServer::valkey_with_clock();
     let redis = &mut server.client();
     clock.set_forward(HOUR);
     let before = time(redis);
-    until("it has gone on", || time(redis) > before);
+    until("time has advanced", || time(redis) > before);
 }

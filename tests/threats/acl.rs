@@ -1,4 +1,4 @@
-//! The user that docs/security.md makes for the store: it can do all that the store does, and nothing else.
+//! The Redis user that docs/security.md creates for the store: it has the rights that the store needs, and no others.
 
 use std::process::Command;
 
@@ -9,17 +9,17 @@ use tollgate::{
 };
 
 use support::{
+    algorithms::each_algorithm,
     cluster::Cluster,
-    redis::{DEADLINE, RedisServer, ask},
-    rules::each_algorithm,
+    redis::{DEADLINE, RedisServer, query},
 };
 
 use crate::threats::page;
 
-/// What a store on a clock of its own needs too, which only tests have.
-const ON_A_NAMED_CLOCK: &str = "+pexpire";
+/// What a store with a manual clock needs in addition, which only tests have.
+const FOR_A_MANUAL_CLOCK: &str = "+pexpire";
 
-/// The command on the page, with which an operator makes the user.
+/// The documented command that creates the user.
 fn documented() -> String {
     let page = page::text();
     let blocks = page
@@ -30,18 +30,18 @@ fn documented() -> String {
     commands.next().unwrap().to_owned()
 }
 
-/// Types it in a shell.
-fn make_user(server: &RedisServer) {
+/// Runs the documented command in a shell.
+fn create_user(server: &RedisServer) {
     let script = documented().replace("redis-cli", &format!("redis-cli -p {}", server.port()));
-    let typed = Command::new("sh").args(["-c", &script]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&typed.stdout).trim(), "OK", "{typed:?}");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "OK", "{output:?}");
 }
 
-/// What it allows, like `+get` and `+script|load`.
+/// The rights that the command grants, like `+get` and `+script|load`.
 fn rights() -> Vec<String> {
     let command = documented().replace('\'', "");
-    let words = command.split_whitespace().filter(|word| word.starts_with('+'));
-    words.map(str::to_owned).collect()
+    let rights = command.split_whitespace().filter(|part| part.starts_with('+'));
+    rights.map(str::to_owned).collect()
 }
 
 fn logged_in(builder: RedisStoreBuilder) -> RedisStoreBuilder {
@@ -58,13 +58,13 @@ fn two(limit: &Limit) -> Charges {
     charges
 }
 
-/// Does all that a store can do, by every algorithm, and names what it may not.
-async fn all(server: &RedisServer) -> Result<(), StoreError> {
+/// Runs every operation of a store with every algorithm.
+async fn run_every_operation(server: &RedisServer) -> Result<(), StoreError> {
     logged_in(server.store()).build().unwrap().check().await?;
     let clock = ManualClock::at(0);
     let store = logged_in(server.store()).clock(clock.clone()).build().unwrap();
-    for rule in each_algorithm(Quota::per_minute(9)) {
-        let limit = Limit::new("limit", rule);
+    for algorithm in each_algorithm(Quota::per_minute(9)) {
+        let limit = Limit::new("limit", algorithm);
         store.apply(Operation::Acquire(charge(&limit, "one").into())).await?;
         let mut taken = store.apply(Operation::Acquire(two(&limit))).await?;
         store.apply(Operation::Refund(taken.take_receipt().unwrap())).await?;
@@ -74,13 +74,13 @@ async fn all(server: &RedisServer) -> Result<(), StoreError> {
                 .apply(Operation::Settle(taken.take_receipt().unwrap().settled(settled)))
                 .await?;
         }
-        let refused = store
+        let denied = store
             .apply(Operation::Acquire(charge(&limit, "one").cost(9).into()))
             .await?;
-        assert!(!refused.admits());
+        assert!(!denied.admits());
         store.apply(Operation::Reset(two(&limit))).await?;
     }
-    // Of a log that goes on for longer than its window, what is gone is dropped.
+    // A log that is used for longer than its window drops expired entries.
     let log = Limit::new("log", SlidingLog::new(Quota::per_second(99)));
     for _ in 0..40 {
         clock.set(store.clock().now() + 100_000);
@@ -93,47 +93,47 @@ async fn all(server: &RedisServer) -> Result<(), StoreError> {
 }
 
 #[tokio::test]
-async fn the_documented_user_can_do_all_that_the_store_does() {
+async fn the_documented_user_can_do_everything_the_store_does() {
     for server in RedisServer::each() {
-        make_user(&server);
+        create_user(&server);
         let redis = &mut server.client();
-        ask::<()>(redis, &format!("ACL SETUSER tollgate {ON_A_NAMED_CLOCK}"));
-        all(&server).await.unwrap();
-        assert!(ask::<Vec<String>>(redis, "KEYS *").is_empty());
+        query::<()>(redis, &format!("ACL SETUSER tollgate {FOR_A_MANUAL_CLOCK}"));
+        run_every_operation(&server).await.unwrap();
+        assert!(query::<Vec<String>>(redis, "KEYS *").is_empty());
     }
 }
 
 #[tokio::test]
 async fn each_of_its_rights_is_needed() {
     let server = RedisServer::start();
-    make_user(&server);
+    create_user(&server);
     let redis = &mut server.client();
-    ask::<()>(redis, &format!("ACL SETUSER tollgate {ON_A_NAMED_CLOCK}"));
+    query::<()>(redis, &format!("ACL SETUSER tollgate {FOR_A_MANUAL_CLOCK}"));
     let rights = rights();
     assert!(rights.len() > 10, "{rights:?}");
     for right in rights {
-        let taken_away = right.replace('+', "-");
-        ask::<()>(redis, &format!("ACL SETUSER tollgate {taken_away}"));
-        let error = all(&server).await.expect_err(&right);
-        assert!(matches!(error, StoreError::Refused { .. }), "{right}: {error}");
-        ask::<()>(redis, "FLUSHALL");
-        ask::<()>(redis, &format!("ACL SETUSER tollgate {right}"));
+        let revoked = right.replace('+', "-");
+        query::<()>(redis, &format!("ACL SETUSER tollgate {revoked}"));
+        let error = run_every_operation(&server).await.expect_err(&right);
+        assert!(matches!(error, StoreError::Server { .. }), "{right}: {error}");
+        query::<()>(redis, "FLUSHALL");
+        query::<()>(redis, &format!("ACL SETUSER tollgate {right}"));
     }
 }
 
-fn try_to<T: FromRedisValue>(redis: &mut Connection, words: &[&str]) -> RedisResult<T> {
-    cmd(words[0]).arg(&words[1..]).query(redis)
+fn try_to<T: FromRedisValue>(redis: &mut Connection, args: &[&str]) -> RedisResult<T> {
+    cmd(args[0]).arg(&args[1..]).query(redis)
 }
 
 #[test]
-fn whoever_steals_its_password_cannot_do_anything_else() {
+fn a_stolen_password_allows_nothing_else() {
     for server in RedisServer::each() {
-        make_user(&server);
-        ask::<()>(&mut server.client(), "SET canary alive");
-        ask::<()>(&mut server.client(), "SET rate_limits canary");
+        create_user(&server);
+        query::<()>(&mut server.client(), "SET canary alive");
+        query::<()>(&mut server.client(), "SET rate_limits canary");
         let url = format!("redis://tollgate:PASSWORD@127.0.0.1:{}", server.port());
         let redis = &mut Client::open(url).unwrap().get_connection().unwrap();
-        for words in [
+        for args in [
             &["FLUSHALL"][..],
             &["KEYS", "*"],
             &["SCAN", "0"],
@@ -141,30 +141,30 @@ fn whoever_steals_its_password_cannot_do_anything_else() {
             &["ACL", "LIST"],
             &["SCRIPT", "FLUSH"],
             &["EVAL", "return 1", "0"],
-            &["PUBLISH", "channel", "word"],
+            &["PUBLISH", "channel", "message"],
             &["INFO"],
             &["GET", "canary"],
             &["SET", "rate_limits", "x"],
         ] {
-            let error = try_to::<()>(redis, words).expect_err(words[0]);
-            assert_eq!(error.code(), Some("NOPERM"), "{words:?}: {error}");
+            let error = try_to::<()>(redis, args).expect_err(args[0]);
+            assert_eq!(error.code(), Some("NOPERM"), "{args:?}: {error}");
         }
-        // A program of one's own can do no more.
+        // A script of the attacker's can do no more.
         for program in ["redis.call('GET', 'canary')", "redis.call('FLUSHALL')"] {
             let sha: String = try_to(redis, &["SCRIPT", "LOAD", program]).unwrap();
             try_to::<()>(redis, &["EVALSHA", &sha, "0"]).expect_err(program);
         }
-        assert_eq!(ask::<String>(&mut server.client(), "GET canary"), "alive");
+        assert_eq!(query::<String>(&mut server.client(), "GET canary"), "alive");
     }
 }
 
 #[tokio::test]
-async fn in_a_cluster_it_has_to_find_out_where_keys_are() {
+async fn in_a_cluster_the_user_needs_the_rights_to_locate_keys() {
     let cluster = Cluster::start();
-    cluster.nodes.iter().for_each(make_user);
+    cluster.nodes.iter().for_each(create_user);
     let allow = |right: &str| {
         for node in &cluster.nodes {
-            ask::<()>(&mut node.client(), &format!("ACL SETUSER tollgate {right}"));
+            query::<()>(&mut node.client(), &format!("ACL SETUSER tollgate {right}"));
         }
     };
     let builder = RedisStore::builder().cluster(cluster.urls());

@@ -1,4 +1,4 @@
-//! Whoever makes up identities, as many as they like.
+//! Attackers that invent any number of identities.
 
 use axum::{Router, routing::get};
 use tollgate::{
@@ -7,12 +7,12 @@ use tollgate::{
 
 use support::{
     http::Server,
-    redis::{RedisServer, ask, keys},
+    redis::{RedisServer, keys, query},
 };
 
 const LIMIT: Quota = Quota::per_minute(10);
 
-fn spend(store: &MemoryStore, limit: &Limit, user: impl ToString) -> bool {
+fn is_admitted(store: &MemoryStore, limit: &Limit, user: impl ToString) -> bool {
     store
         .acquire(limit, &Key::named("user", user.to_string()), 1)
         .outcome()
@@ -20,31 +20,34 @@ fn spend(store: &MemoryStore, limit: &Limit, user: impl ToString) -> bool {
 }
 
 #[test]
-fn a_bucket_that_is_spent_outlives_a_flood_of_others() {
+fn an_exhausted_bucket_survives_a_flood_of_other_keys() {
     let store = MemoryStore::builder().max_keys(1000).clock(ManualClock::at(0)).build();
     let limit = Limit::new("user", TokenBucket::new(LIMIT));
-    let passed = (0..100).filter(|_| spend(&store, &limit, "alice"));
+    let passed = (0..100).filter(|_| is_admitted(&store, &limit, "alice"));
     assert_eq!(passed.count(), 10);
-    let passed = (0..20_000).filter(|user| spend(&store, &limit, user));
+    let passed = (0..20_000).filter(|user| is_admitted(&store, &limit, user));
     assert_eq!(passed.count(), 20_000);
     assert_eq!(store.len(), 1000);
-    assert!(!spend(&store, &limit, "alice"));
+    assert!(!is_admitted(&store, &limit, "alice"));
 }
 
-/// What lasts longer than what is made up is forgotten last, whatever it is.
+/// The store evicts the keys that expire first.
 #[test]
-fn a_long_window_outlives_a_flood_of_short_ones() {
+fn a_long_window_survives_a_flood_of_short_ones() {
     let store = MemoryStore::builder().max_keys(1000).clock(ManualClock::at(0)).build();
     let logins = Limit::new("login", SlidingLog::new(Quota::per_hour(3)));
     let pages = Limit::new("page", SlidingLog::new(LIMIT));
-    assert_eq!((0..9).filter(|_| spend(&store, &logins, "alice")).count(), 3);
-    assert_eq!((0..20_000).filter(|user| spend(&store, &pages, user)).count(), 20_000);
-    assert!(!spend(&store, &logins, "alice"));
+    assert_eq!((0..9).filter(|_| is_admitted(&store, &logins, "alice")).count(), 3);
+    assert_eq!(
+        (0..20_000).filter(|user| is_admitted(&store, &pages, user)).count(),
+        20_000
+    );
+    assert!(!is_admitted(&store, &logins, "alice"));
 }
 
-/// What one tier refuses adds nothing to the others.
+/// A request that one tier denies adds no keys in the others.
 #[tokio::test]
-async fn an_address_adds_no_more_keys_than_it_may_send_requests() {
+async fn an_address_adds_no_more_keys_than_its_limit() {
     let (redis, memory) = (RedisServer::start(), MemoryStore::new());
     by_user_and_address(redis.store().build().unwrap()).await;
     assert_eq!(keys(&mut redis.client()).len(), 5 + 1);
@@ -52,7 +55,7 @@ async fn an_address_adds_no_more_keys_than_it_may_send_requests() {
     assert_eq!(memory.len(), 5 + 1);
 }
 
-/// A hundred users from one address, which may send five requests a day.
+/// A hundred users from one address, which is limited to five requests per day.
 async fn by_user_and_address(store: impl Store) {
     let layer = RateLimitLayer::token_bucket("user", Quota::per_day(10), Header::new("x-user-id"), store).tier(
         "address",
@@ -67,7 +70,7 @@ async fn by_user_and_address(store: impl Store) {
 }
 
 #[tokio::test]
-async fn identities_of_any_length_take_the_same_little_room_in_redis_and_leave_by_themselves() {
+async fn identities_of_any_length_have_short_keys_in_redis_that_expire() {
     let redis = RedisServer::start();
     let store = redis.store().build().unwrap();
     let layer = RateLimitLayer::token_bucket("user", Quota::per_hour(10), Header::new("x-user-id"), store);
@@ -82,25 +85,25 @@ async fn identities_of_any_length_take_the_same_little_room_in_redis_and_leave_b
     for key in written {
         let digest = key.strip_prefix("rate_limit:token_bucket:user:3600000000:x-user-id:#");
         assert_eq!(digest.map(str::len), Some(32), "{key}");
-        // What a request took has drained after six minutes, and with the next millisecond the key is gone.
-        let left: i64 = ask(redis, &format!("PTTL {key}"));
+        // The charge drains within six minutes, and the key expires a millisecond later.
+        let left: i64 = query(redis, &format!("PTTL {key}"));
         assert!((1..=360_001).contains(&left), "{left}");
     }
 }
 
-/// Whoever has the right to all that Redis holds can take it away, and the quota of everybody comes back once.
+/// Every client gets its quota back once per flush.
 #[tokio::test]
-async fn whoever_flushes_redis_gives_everybody_their_quota_back_once() {
+async fn flushing_redis_resets_every_quota_once() {
     let redis = RedisServer::start();
-    let store = redis.store().repeat_refusals(false).build().unwrap();
+    let store = redis.store().cache_denials(false).build().unwrap();
     let layer = RateLimitLayer::sliding_log("user", Quota::per_day(3), Header::new("x-user-id"), store);
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     for _ in 0..2 {
-        let mut answers = Vec::new();
+        let mut statuses = Vec::new();
         for _ in 0..5 {
-            answers.push(server.get_as("alice").await.status);
+            statuses.push(server.get_as("alice").await.status);
         }
-        assert_eq!(answers, [200, 200, 200, 429, 429]);
-        ask::<()>(&mut redis.client(), "FLUSHALL");
+        assert_eq!(statuses, [200, 200, 200, 429, 429]);
+        query::<()>(&mut redis.client(), "FLUSHALL");
     }
 }

@@ -1,4 +1,4 @@
-//! Whoever fails to log in as somebody else, so that they cannot either.
+//! Attackers that fail to log in under a victim's name, to lock the victim out.
 
 use axum::{
     Router,
@@ -16,8 +16,8 @@ use support::{
 };
 
 on_both_stores![
-    nobody_locks_a_victim_out_by_their_name,
-    whoever_tries_many_names_is_stopped_by_their_address,
+    an_attacker_cannot_lock_a_victim_out_by_name,
+    an_attacker_that_tries_many_names_is_denied_by_address,
 ];
 
 const ATTACKER: &str = "203.0.113.9";
@@ -28,10 +28,10 @@ struct Login {
     password: String,
 }
 
-/// Three wrong passwords for a name from an address, and ten from an address. What is right is not counted.
+/// Three wrong passwords per name and address, and ten per address. Right passwords are refunded.
 async fn start<St: TestStore>() -> Server {
     let (store, _) = St::fresh();
-    let client = ClientIp::behind(["127.0.0.1"]);
+    let client = ClientIp::trusted_proxies(["127.0.0.1"]);
     let is_right = |response: &Response| response.status().is_success();
     let layer = RateLimitLayer::sliding_log(
         "login",
@@ -54,12 +54,12 @@ async fn log_in(server: &Server, from: &str, name: &str, password: &str) -> u16 
     Reply::to(request.header("x-forwarded-for", from)).await.status
 }
 
-async fn nobody_locks_a_victim_out_by_their_name<St: TestStore>() {
+async fn an_attacker_cannot_lock_a_victim_out_by_name<St: TestStore>() {
     let server = start::<St>().await;
     for expected in [401, 401, 401, 429, 429] {
         assert_eq!(log_in(&server, ATTACKER, "alice", "guess").await, expected);
     }
-    // Not even the right password helps whoever has guessed too often.
+    // After too many guesses, even the right password is denied.
     assert_eq!(log_in(&server, ATTACKER, "alice", "right").await, 429);
     for _ in 0..20 {
         assert_eq!(log_in(&server, VICTIM, "alice", "right").await, 200);
@@ -69,7 +69,7 @@ async fn nobody_locks_a_victim_out_by_their_name<St: TestStore>() {
     }
 }
 
-async fn whoever_tries_many_names_is_stopped_by_their_address<St: TestStore>() {
+async fn an_attacker_that_tries_many_names_is_denied_by_address<St: TestStore>() {
     let server = start::<St>().await;
     for name in 0..15 {
         let expected = if name < 10 { 401 } else { 429 };
@@ -78,7 +78,7 @@ async fn whoever_tries_many_names_is_stopped_by_their_address<St: TestStore>() {
             expected
         );
     }
-    // To log in to an account of their own in between does not make it more.
+    // Logging in to the attacker's own account in between does not help.
     assert_eq!(log_in(&server, ATTACKER, "mallory", "right").await, 429);
     assert_eq!(log_in(&server, VICTIM, "user14", "right").await, 200);
 }

@@ -1,4 +1,4 @@
-//! What attackers try, where no other test shows what comes of it. docs/security.md names these tests, and those elsewhere.
+//! Attacks that the tests of other folders do not cover. docs/security.md names these tests, and those elsewhere.
 
 mod acl;
 mod floods;

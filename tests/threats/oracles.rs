@@ -1,4 +1,4 @@
-//! Whoever reads from their own answers what others do.
+//! Attackers that infer the traffic of others from their own responses.
 
 use axum::{Router, routing::get};
 use tollgate::{FixedWindow, Global, Header, Quota, RateLimitLayer};
@@ -8,27 +8,27 @@ use support::{
     http::Server,
 };
 
-on_both_stores![what_others_do_is_in_no_answer_while_an_unlisted_tier_admits];
+on_both_stores![responses_do_not_reveal_other_traffic_while_a_hidden_tier_admits];
 
-/// What bob is answered three times, but for the date, after so many others have come.
+/// Three responses to Bob, without the date, after this many requests by others.
 async fn bob_after<St: TestStore>(others: usize) -> Vec<String> {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(100), Global, store)
-        .unlisted()
+        .hidden()
         .tier("user", FixedWindow::new(Quota::per_minute(2)), Header::new("x-user-id"));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     for other in 0..others {
         assert_eq!(server.get_as(&format!("user{other}")).await.status, 200);
     }
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for _ in 0..3 {
         let reply = server.get_as("bob").await;
-        answers.push(format!("{reply:?}").replace(&reply.header("date"), "today"));
+        responses.push(format!("{reply:?}").replace(&reply.header("date"), "today"));
     }
-    answers
+    responses
 }
 
-async fn what_others_do_is_in_no_answer_while_an_unlisted_tier_admits<St: TestStore>() {
+async fn responses_do_not_reveal_other_traffic_while_a_hidden_tier_admits<St: TestStore>() {
     let alone = bob_after::<St>(0).await;
     assert!(alone[1].contains("200") && alone[2].contains("429"), "{alone:?}");
     for others in [1, 50, 98] {

@@ -1,4 +1,4 @@
-//! docs/security.md, held against the tests that it names.
+//! docs/security.md, compared with the tests that it names.
 
 use std::fs;
 
@@ -8,17 +8,17 @@ pub(crate) fn text() -> String {
     fs::read_to_string(root().join("docs/security.md")).unwrap()
 }
 
-/// The tests that are named in a text, as `path::test`, and what they are named by.
+/// The tests that a text names as `path::test`, as pairs of path and name.
 fn named(text: &str) -> Vec<(&str, &str)> {
     let code = text.split('`').skip(1).step_by(2);
     let tests = code.filter(|code| code.starts_with("tests/") || code.starts_with("src/"));
     tests.filter_map(|test| test.split_once(".rs::")).collect()
 }
 
-/// Macros that make tests of the functions in their lists.
+/// Macros that generate tests from the functions in their lists.
 const LISTS: [&str; 2] = ["on_both_stores![", "in_one_browser! {"];
 
-/// Whether a file has a test of this name: by an attribute, or in such a list.
+/// Whether a file has a test of this name, by attribute or in such a list.
 fn has_test(code: &str, name: &str) -> bool {
     let declares = |line: &str| {
         let function = line.trim_start().trim_start_matches("async ").strip_prefix("fn ");
@@ -36,7 +36,7 @@ fn has_test(code: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_test_that_it_names_is_there() {
+fn every_named_test_exists() {
     let page = text();
     let missing = |&(file, name): &(&str, &str)| {
         let code = fs::read_to_string(root().join(format!("{file}.rs")));
@@ -48,14 +48,14 @@ fn every_test_that_it_names_is_there() {
     assert_eq!(missing, []);
 }
 
-/// The rest of the page is about who attacks, and what to do.
+/// The rest of the page is about attackers and countermeasures.
 #[test]
 fn every_threat_names_a_test() {
     let page = text();
     let threats = page.split("\n### ").skip(1);
-    let shown = |threat: &&str| named(threat.split("\n## ").next().unwrap_or_default()).is_empty();
+    let untested = |threat: &&str| named(threat.split("\n## ").next().unwrap_or_default()).is_empty();
     let titles: Vec<_> = threats
-        .filter(shown)
+        .filter(untested)
         .filter_map(|threat| threat.lines().next())
         .collect();
     assert_eq!(titles, [""; 0]);

@@ -1,4 +1,4 @@
-//! What maintainers run.
+//! Tools for maintainers.
 
 mod plots;
 mod soak;

@@ -1,4 +1,4 @@
-//! The figures of the documentation: they are what the command draws, and documents show all of them.
+//! The plots in the documentation are up to date, and documents show all of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,24 +20,24 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn figures_are_what_the_command_draws() {
+fn plots_are_up_to_date() {
     let folder = Folder::new("plots");
     let output = program("plots").arg("--out").arg(folder.path()).output().unwrap();
     assert!(output.status.success());
-    let told = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
     let (drawn, kept) = (files(folder.path()), files(&root().join("docs/img")));
     assert_eq!(drawn.keys().collect::<Vec<_>>(), kept.keys().collect::<Vec<_>>());
-    for (name, figure) in &drawn {
-        assert!(told.contains(&folder.file(name)), "{name}: {told}");
+    for (name, plot) in &drawn {
+        assert!(text.contains(&folder.file(name)), "{name}: {text}");
         // Not by assert_eq!, which would print both.
         assert!(
-            *figure == kept[name],
-            "{name}: `cargo run -p tollgate-tools --bin plots` draws it anew"
+            *plot == kept[name],
+            "{name}: `cargo run -p tollgate-tools --bin plots` updates it"
         );
     }
 }
 
-/// All documents: Markdown beside Cargo.toml, and in these folders.
+/// All documents: Markdown files in these folders.
 fn documents() -> Vec<PathBuf> {
     let folders = ["", "docs", "docs/adr", "examples", "lua", "benches"];
     let files = folders
@@ -49,7 +49,7 @@ fn documents() -> Vec<PathBuf> {
         .collect()
 }
 
-/// What a document shows, by `![words](address)` or `src="address"`.
+/// The images of a document, by `![text](path)` or `src="path"`.
 fn shown(document: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(document).unwrap();
     let images = text
@@ -67,7 +67,7 @@ fn shown(document: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn documents_show_what_is_there_and_all_of_it() {
+fn every_image_exists_and_every_plot_is_shown() {
     let mut all = BTreeSet::new();
     for document in documents() {
         for image in shown(&document) {
@@ -76,34 +76,33 @@ fn documents_show_what_is_there_and_all_of_it() {
         }
     }
     let images = root().join("docs/img").canonicalize().unwrap();
-    // Others are not drawn by a command.
+    // Other images are not plots.
     all.retain(|image| image.starts_with(&images));
-    let there: BTreeSet<_> = files(&images).into_keys().map(|name| images.join(name)).collect();
-    assert_eq!(all, there);
+    let plots: BTreeSet<_> = files(&images).into_keys().map(|name| images.join(name)).collect();
+    assert_eq!(all, plots);
 }
 
-/// The guide's table has the same numbers as the figure, row by row.
 #[test]
-fn the_guide_tells_what_the_figure_shows() {
-    let [figure, guide] =
+fn the_table_in_choosing_md_matches_the_plot() {
+    let [plot, guide] =
         ["docs/img/over-admission.svg", "docs/choosing.md"].map(|file| fs::read_to_string(root().join(file)).unwrap());
-    let texts = figure.split('>').filter_map(|text| text.split('<').next());
+    let texts = plot.split('>').filter_map(|text| text.split('<').next());
     let numbers = texts.filter_map(|text| text.split_once(", attacked "));
     let shown: Vec<_> = numbers.filter(|(_, attacked)| attacked.ends_with('%')).collect();
     let table = guide.split("| most in any window |").nth(1).unwrap().lines().skip(2);
     let table = table.take_while(|row| row.starts_with('|'));
-    let told: Vec<_> = table
+    let text: Vec<_> = table
         .map(|row| row.split('|').map(str::trim).collect::<Vec<_>>())
         .map(|columns| (columns[2], columns[3]))
         .collect();
     assert_eq!(shown.len(), 8);
-    assert_eq!(shown, told);
+    assert_eq!(shown, text);
 }
 
 #[test]
-fn plots_says_what_is_wrong() {
+fn plots_reports_usage_errors() {
     let readme = root().join("README.md");
-    for (arguments, code, words) in [
+    for (arguments, code, message) in [
         (&["--into", "x"][..], 2, "unexpected argument '--into' found"),
         (&["--out"], 2, "a value is required for '--out <DIR>'"),
         (
@@ -116,7 +115,7 @@ fn plots_says_what_is_wrong() {
         let output = program("plots").args(arguments).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{error}");
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
     }
     let help = program("plots").arg("--help").output().unwrap();
     assert!(help.status.success());

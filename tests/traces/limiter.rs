@@ -1,11 +1,11 @@
-//! The span of a limiter's call, and of calls that Redis decides, or cannot.
+//! The span of a limiter's call, also of one that Redis decides or fails to decide.
 
 use std::time::Duration;
 
 use tokio::task::yield_now;
 use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, Quota};
 
-use support::memory::still;
+use support::memory::store_at_zero;
 
 use crate::spans::{Span, listen, of};
 
@@ -13,17 +13,18 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn outcomes(spans: &[Span]) -> Vec<String> {
     let outcome = |span: &Span| {
-        let said = span.said().into_iter();
-        said.filter_map(|(field, value)| (field == "outcome").then_some(value))
+        let recorded = span.recorded().into_iter();
+        recorded
+            .filter_map(|(field, value)| (field == "outcome").then_some(value))
             .collect()
     };
     spans.iter().map(outcome).collect()
 }
 
 #[tokio::test]
-async fn a_call_has_one_and_a_look_has_none() {
+async fn a_check_has_a_span_and_a_peek_has_none() {
     listen();
-    let limiter = Limiter::new("calls", FixedWindow::new(Quota::per_minute(2)), still().0)
+    let limiter = Limiter::new("calls", FixedWindow::new(Quota::per_minute(2)), store_at_zero().0)
         .shared_tier("calls-all", FixedWindow::new(Quota::per_minute(9)));
     let user = Key::named("user", "ann");
     for cost in [1, 2, 3] {
@@ -35,13 +36,13 @@ async fn a_call_has_one_and_a_look_has_none() {
     assert_eq!(outcomes(&spans), ["admitted", "limited", "impossible"]);
     assert!(spans.iter().all(|span| !span.is_open()));
     let keys = format!("{},{}", user.digest(), Key::GLOBAL.digest());
-    assert!(spans.iter().all(|span| span.said().contains(&("keys", &keys))));
+    assert!(spans.iter().all(|span| span.recorded().contains(&("keys", &keys))));
 }
 
 #[tokio::test]
-async fn it_is_open_while_a_call_is_held() {
+async fn a_span_is_open_while_a_call_is_delayed() {
     listen();
-    let (store, clock) = still();
+    let (store, clock) = store_at_zero();
     let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(1)).capacity(2), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let held = tokio::spawn(async move { limiter.wait(&Key::GLOBAL, SECOND).await.unwrap().admits() });
@@ -67,7 +68,7 @@ mod on_redis {
     use super::*;
     use support::redis::RedisServer;
 
-    /// Anchored, so that no midnight ends it.
+    /// Anchored, so that the window does not end at midnight.
     fn a_day() -> FixedWindow {
         FixedWindow::new(Quota::per_day(1)).anchored()
     }
@@ -83,7 +84,7 @@ mod on_redis {
     }
 
     #[tokio::test]
-    async fn it_says_what_became_of_a_request_that_redis_could_not_decide() {
+    async fn a_span_records_the_outcome_of_a_store_failure() {
         listen();
         let mut server = RedisServer::start();
         let store = server.store().build().unwrap();
@@ -91,7 +92,7 @@ mod on_redis {
         assert!(pass(layer()).await);
         assert!(!pass(layer()).await);
         server.kill();
-        // Another one, which has not been refused yet.
+        // Another store, which has not cached a denial.
         let store = server.store().build().unwrap();
         let layer = || RateLimitLayer::new("lost", a_day(), Global, store.clone()).respond_with(AsError);
         assert!(pass(layer()).await);
@@ -107,14 +108,14 @@ mod on_redis {
             [
                 "admitted",
                 "limited",
-                "unchecked",
-                "unavailable",
+                "failed_open",
+                "failed_closed",
                 "admitted",
-                "unavailable",
+                "failed_closed",
                 "admitted"
             ]
         );
-        let by_fallback = spans.iter().map(|span| span.said().contains(&("by", "fallback")));
+        let by_fallback = spans.iter().map(|span| span.recorded().contains(&("by", "fallback")));
         assert_eq!(
             by_fallback.collect::<Vec<_>>(),
             [false, false, false, false, true, false, true]

@@ -1,4 +1,4 @@
-//! What traces show of a decision: one span, open for as long as it takes, with keys as digests. And what is logged.
+//! Traces of a decision: one span, open until the request is admitted or rejected, with keys as digests. And the log events.
 
 mod documented;
 mod limiter;

@@ -1,4 +1,4 @@
-//! The spans of the whole process, and when each was entered. A test looks for those of its own limits.
+//! The spans of the whole process, and how often each was entered. A test looks for the spans of its own limits.
 
 use std::{
     cell::RefCell,
@@ -15,7 +15,7 @@ use support::log::Fields;
 
 static SPANS: Mutex<BTreeMap<u64, Span>> = Mutex::new(BTreeMap::new());
 
-static LISTENING: LazyLock<()> = LazyLock::new(|| tracing::subscriber::set_global_default(Listener).unwrap());
+static INSTALLED: LazyLock<()> = LazyLock::new(|| tracing::subscriber::set_global_default(SpanRecorder).unwrap());
 
 thread_local! {
     static ENTERED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
@@ -26,33 +26,33 @@ pub(crate) struct Span {
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) target: &'static str,
-    /// All that may be said of it.
+    /// The declared fields.
     pub(crate) declared: Vec<&'static str>,
     pub(crate) fields: Fields,
     /// How often it was entered.
     pub(crate) entered: usize,
-    /// How many hold it.
-    holders: usize,
+    /// The number of handles.
+    handles: usize,
 }
 
 impl Span {
     pub(crate) fn is_open(&self) -> bool {
-        self.holders > 0
+        self.handles > 0
     }
 
-    /// All that has been said of it, by the order of the alphabet.
-    pub(crate) fn said(&self) -> Vec<(&str, &str)> {
+    /// The recorded fields, by name.
+    pub(crate) fn recorded(&self) -> Vec<(&str, &str)> {
         self.fields.0.iter().map(|(name, value)| (*name, &**value)).collect()
     }
 }
 
-struct Listener;
+struct SpanRecorder;
 
 fn change(id: &span::Id, change: impl FnOnce(&mut Span)) {
     change(SPANS.lock().unwrap().get_mut(&id.into_u64()).unwrap());
 }
 
-impl Subscriber for Listener {
+impl Subscriber for SpanRecorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with("tollgate")
     }
@@ -69,7 +69,7 @@ impl Subscriber for Listener {
             declared: metadata.fields().iter().map(|field| field.name()).collect(),
             fields,
             entered: 0,
-            holders: 1,
+            handles: 1,
         };
         SPANS.lock().unwrap().insert(id, span);
         span::Id::from_u64(id)
@@ -90,15 +90,15 @@ impl Subscriber for Listener {
     }
 
     fn clone_span(&self, id: &span::Id) -> span::Id {
-        change(id, |span| span.holders += 1);
+        change(id, |span| span.handles += 1);
         id.clone()
     }
 
     fn try_close(&self, id: span::Id) -> bool {
         let mut is_closed = false;
         change(&id, |span| {
-            span.holders -= 1;
-            is_closed = span.holders == 0;
+            span.handles -= 1;
+            is_closed = span.handles == 0;
         });
         is_closed
     }
@@ -107,23 +107,23 @@ impl Subscriber for Listener {
     fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
 }
 
-/// Begins to write down what there is.
+/// Installs the recorder.
 pub(crate) fn listen() {
-    LazyLock::force(&LISTENING);
-    // A span that another thread came by while this was being installed would never be seen otherwise.
+    LazyLock::force(&INSTALLED);
+    // Otherwise a callsite that another thread registered during the installation would be ignored.
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// Whether this thread is inside of a span of ours.
-pub(crate) fn are_we_inside() -> bool {
+/// Whether this thread is inside of a tollgate span.
+pub(crate) fn is_inside_span() -> bool {
     ENTERED.with_borrow(|entered| !entered.is_empty())
 }
 
-/// The spans of decisions by these limits, the oldest first.
+/// The decision spans of these limits, the oldest first.
 pub(crate) fn of(limits: &str) -> Vec<Span> {
     let spans = SPANS.lock().unwrap();
     let ours = spans
         .values()
-        .filter(|span| span.fields.0.get("limits").is_some_and(|said| said == limits));
+        .filter(|span| span.fields.0.get("limits").is_some_and(|recorded| recorded == limits));
     ours.cloned().collect()
 }

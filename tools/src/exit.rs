@@ -1,12 +1,12 @@
-//! How a tool exits: with 0, or with 1 if it could not do what it was asked. Clap exits with 2 where the arguments are wrong.
+//! The exit code of a tool: 0 on success, 1 on failure. Clap exits with 2 on invalid arguments.
 
 use std::{fmt::Display, process::ExitCode};
 
-pub(crate) fn ended(outcome: Result<(), impl Display>) -> ExitCode {
-    match outcome {
+pub(crate) fn exit_code(result: Result<(), impl Display>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("error: {reason}");
+        Err(error) => {
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }

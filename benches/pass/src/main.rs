@@ -1,5 +1,5 @@
-//! `pass [prometheus] COUNT` passes that many requests through a layer on a memory store, and prints the nanoseconds that each
-//! took: with a recorder for Prometheus if it is told to, else with nobody who is told anything.
+//! `pass [prometheus] COUNT` sends `COUNT` requests through a layer on a memory store, and prints the nanoseconds per request. With
+//! `prometheus`, a Prometheus recorder is installed.
 
 use std::{
     convert::Infallible,
@@ -13,22 +13,24 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tollgate::{Key, ManualClock, MemoryStore, Quota, RateLimitLayer, Rejection, TokenBucket};
 use tower::{Layer, Service, service_fn};
 
-/// How many clients there are: few enough to be at hand, and each may do what none of them does.
+/// Few enough to fit into the CPU caches.
 const CLIENTS: u32 = 1000;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.next_if_eq("prometheus").is_some() {
-        PrometheusBuilder::new().install_recorder().expect("there is no other");
+        PrometheusBuilder::new()
+            .install_recorder()
+            .expect("no other recorder is installed");
     }
     let count = arguments.next().and_then(|count| count.parse().ok());
     let count: u32 = count.expect("pass [prometheus] COUNT");
-    let never_refuses = TokenBucket::with_capacity(Quota::per_second(1), 1_000_000_000);
+    let never_denies = TokenBucket::with_capacity(Quota::per_second(1), 1_000_000_000);
     let client = |client: &u32| Key::named("client", client);
-    // A clock that stands still, so that every run is the same.
+    // The clock stands still, so that every run is the same.
     let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
-    let layer =
-        RateLimitLayer::new("client", never_refuses, client, store).respond_with(|why: Rejection| panic!("{why}"));
+    let layer = RateLimitLayer::new("client", never_denies, client, store)
+        .respond_with(|rejection: Rejection| panic!("{rejection}"));
     let mut service = layer.layer(service_fn(async |client: u32| Ok::<_, Infallible>(client)));
     let mut context = Context::from_waker(Waker::noop());
     let mut pass = |client| {
@@ -37,6 +39,6 @@ fn main() {
     };
     (0..CLIENTS).for_each(&mut pass);
     let start = Instant::now();
-    (0..count).for_each(|turn| pass(turn % CLIENTS));
+    (0..count).for_each(|request| pass(request % CLIENTS));
     println!("{}", start.elapsed().as_nanos() as f64 / f64::from(count));
 }

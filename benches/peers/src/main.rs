@@ -1,39 +1,38 @@
 //! Measures tollgate against its peers: `scripts/bench --help`.
 
 mod axum;
-mod bench;
+mod benchmark;
 mod bytes;
 mod cli;
-mod figure;
 mod gateway;
-mod growth;
 mod instructions;
 mod memory;
 mod naive;
 mod observe;
-mod picks;
 mod redis;
 mod report;
+mod rng;
+mod runner;
+mod scaling;
 mod server;
-mod sibling;
+mod subprocess;
 mod tier;
-mod watched;
 mod wrk;
 
 use self::{
-    cli::{Choice, Command},
-    figure::Group,
+    benchmark::Group,
+    cli::{Command, Selection},
     report::Report,
 };
 
-/// Everything that can be measured, in this order.
+/// All groups, in the order of the report.
 const GROUPS: &[Group] = &[
     redis::GROUP,
     bytes::GROUP,
     memory::GROUP,
     axum::GROUP,
     gateway::GROUP,
-    growth::GROUP,
+    scaling::GROUP,
     instructions::GROUP,
     observe::GROUP,
 ];
@@ -42,29 +41,37 @@ fn main() {
     match cli::command(std::env::args().skip(1), GROUPS) {
         Command::Help => print!("{}", cli::help()),
         Command::List => print!("{}", cli::list(GROUPS)),
-        Command::Wrong(why) => {
-            eprintln!("{why}; --help and --list say what there is");
+        Command::ConfigError(error) => {
+            eprintln!("{error}; see --help and --list");
             std::process::exit(2);
         }
-        Command::Measure(choice) => measure(&choice),
+        Command::Measure(selection) => measure(&selection),
     }
 }
 
-fn measure(choice: &Choice) {
-    let bench = choice.bench();
-    let mut report = Report::new(choice.count(GROUPS));
+fn measure(selection: &Selection) {
+    let runner = selection.runner();
+    let mut report = Report::new(selection.count(GROUPS));
     for group in GROUPS {
-        for figure in group.figures.iter().filter(|figure| choice.has(figure.name)) {
-            report.begin(figure.name);
-            report.figure(figure, (figure.measure)(&bench));
+        for benchmark in group
+            .benchmarks
+            .iter()
+            .filter(|benchmark| selection.selects(benchmark.name))
+        {
+            report.begin(benchmark.name);
+            report.benchmark(benchmark, (benchmark.measure)(&runner));
         }
-        for growth in group.growths.iter().filter(|growth| choice.has_growth(growth)) {
-            report.begin(growth.name);
-            report.growth(growth, &(growth.measure)(&bench, growth.sizes));
+        for scaling in group
+            .scalings
+            .iter()
+            .filter(|scaling| selection.selects_scaling(scaling))
+        {
+            report.begin(scaling.name);
+            report.scaling(scaling, &(scaling.measure)(&runner, scaling.sizes));
         }
     }
     report.end();
-    if let Some(file) = &choice.results {
+    if let Some(file) = &selection.results {
         report.write(file, GROUPS);
     }
 }

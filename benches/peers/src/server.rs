@@ -1,4 +1,4 @@
-//! A redis-server of one's own on a free port, without persistence, which ends with its owner.
+//! A redis-server on a free port, without persistence, that stops on drop.
 
 use std::{net::TcpListener, time::Duration};
 
@@ -7,16 +7,16 @@ use tollgate::{
     redis::{Client, Connection},
 };
 
-use crate::watched::Watched;
+use crate::subprocess::Subprocess;
 
 pub struct RedisServer {
-    _process: Watched,
+    _process: Subprocess,
     port: u16,
 }
 
 impl RedisServer {
     pub fn start() -> Self {
-        // Another process can take the port before Redis does: then it is tried on another one.
+        // Another process may take the port before Redis does.
         for _ in 0..10 {
             let port = free_port();
             if let Some(process) = launch(port) {
@@ -26,31 +26,31 @@ impl RedisServer {
                 };
             }
         }
-        panic!("redis-server does not start: is it installed?");
+        panic!("redis-server did not start: is it installed?");
     }
 
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// A store by default, but for the deadline: a busy machine is no error here.
+    /// The default store, with a deadline long enough for a busy machine.
     pub fn store(&self) -> RedisStoreBuilder {
         RedisStore::builder().url(&self.url()).deadline(Duration::from_secs(30))
     }
 
-    /// A plain client, to look at what was left behind.
+    /// A plain client, to inspect the server.
     pub fn client(&self) -> Connection {
-        let client = Client::open(self.url()).expect("the address is ours");
-        client.get_connection().expect("the server has just started")
+        let client = Client::open(self.url()).expect("a valid address");
+        client.get_connection().expect("the server is running")
     }
 }
 
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it is bound").port()
+    listener.local_addr().expect("a bound listener").port()
 }
 
-fn launch(port: u16) -> Option<Watched> {
+fn launch(port: u16) -> Option<Subprocess> {
     let port = port.to_string();
     let arguments = [
         ["--port", &port],
@@ -58,6 +58,6 @@ fn launch(port: u16) -> Option<Watched> {
         ["--save", ""],
         ["--appendonly", "no"],
     ];
-    let (process, _) = Watched::start("redis-server", arguments.as_flattened(), "Ready to accept connections")?;
+    let (process, _) = Subprocess::start("redis-server", arguments.as_flattened(), "Ready to accept connections")?;
     Some(process)
 }

@@ -1,13 +1,13 @@
-//! What a request is charged, in words that both sides understand.
+//! The limits that a request is charged by, for both sides.
 
-use tollgate::{Algorithm, Quota, Rule, SlidingCounter, TokenBucket};
+use tollgate::{Algorithm, AnyAlgorithm, Quota, SlidingCounter, TokenBucket};
 
 const USERS: usize = 10_000;
 
-/// A limit, and how many share it.
+/// A limit, and the number of its users.
 pub struct Tier {
     pub name: String,
-    pub rule: Rule,
+    pub algorithm: AnyAlgorithm,
     pub users: usize,
 }
 
@@ -15,7 +15,7 @@ impl Tier {
     pub fn new(name: &str, algorithm: impl Algorithm, users: usize) -> Self {
         Self {
             name: name.to_owned(),
-            rule: algorithm.rule(),
+            algorithm: algorithm.to_any(),
             users,
         }
     }
@@ -25,36 +25,35 @@ impl Tier {
     }
 }
 
-/// A bucket that is never empty and never full again: its keys live on from request to request, as those of real users
-/// do.
-pub fn never_refuses() -> TokenBucket {
+/// A bucket that is never empty and never full again, so its keys do not expire between requests, like those of active users.
+pub fn never_denies() -> TokenBucket {
     TokenBucket::with_capacity(Quota::per_second(1), 1_000_000_000)
 }
 
 pub fn one_tier() -> [Tier; 1] {
-    [Tier::new("user", never_refuses(), USERS)]
+    [Tier::new("user", never_denies(), USERS)]
 }
 
 pub fn three_tiers() -> [Tier; 3] {
     let counter = SlidingCounter::new(Quota::per_hour(u32::MAX));
     [
         Tier::new("global", counter, 1),
-        Tier::new("user", never_refuses(), USERS),
+        Tier::new("user", never_denies(), USERS),
         Tier::new("endpoint", counter, USERS),
     ]
 }
 
 pub fn hot_key() -> [Tier; 1] {
-    [Tier::new("hot", never_refuses(), 1)]
+    [Tier::new("hot", never_denies(), 1)]
 }
 
-pub fn one_an_hour() -> [Tier; 1] {
-    [Tier::new("spent", TokenBucket::new(Quota::per_hour(1)), 1)]
+pub fn one_per_hour() -> [Tier; 1] {
+    [Tier::new("exhausted", TokenBucket::new(Quota::per_hour(1)), 1)]
 }
 
-/// So many tiers for each user.
+/// `count` tiers for each user.
 pub fn tiers(count: usize) -> Vec<Tier> {
     (1..=count)
-        .map(|tier| Tier::new(&format!("tier-{tier}"), never_refuses(), USERS))
+        .map(|tier| Tier::new(&format!("tier-{tier}"), never_denies(), USERS))
         .collect()
 }

@@ -1,23 +1,49 @@
-//! `tollgate check`: whether a rules file is right, and whether a Redis is fit for limits.
+//! `tollgate check`: validates rules files and checks that a Redis can be used as a store.
 
-mod args;
 mod store;
 
-use std::{fmt::Write, path::Path};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
+use clap::Args;
 use tollgate::RuleSet;
 use tracing::level_filters::LevelFilter;
 
-pub(crate) use self::args::CheckArgs;
 use crate::{
     args::OutputArgs,
-    common::{failure::Failure, output, rules, runtime, store::Redis},
+    common::{
+        output::{self, Failure},
+        rules, runtime,
+        store::RedisConfig,
+    },
 };
 
-/// Checks everything, though the first of it may be wrong.
+/// Validate rules files, and check that a Redis can be used as a store
+///
+/// Prints every error with line, column and source line. With --store, it charges, settles and resets a test limit in Redis, to
+/// detect problems before a deployment: an unsupported version, disabled scripts, missing permissions.
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    /// The rules files, or - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "store")]
+    pub(crate) files: Vec<PathBuf>,
+    /// A Redis to check: `redis://HOST:PORT`
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// The prefix of all keys in Redis [default: rate_limit]
+    #[arg(long, value_name = "PREFIX", requires = "store")]
+    pub(crate) prefix: Option<String>,
+}
+
+/// Checks all files and the Redis, also after the first error.
 pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
-    let redis = args.store.as_ref().map(|url| Redis::new(url, args.prefix.as_deref()));
+    let redis = args
+        .store
+        .as_ref()
+        .map(|url| RedisConfig::new(url, args.prefix.as_deref()));
     let redis = redis.transpose()?;
     let mut outcome = Ok(());
     for file in &args.files {
@@ -28,40 +54,37 @@ pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
         }
     }
     if let Some(redis) = redis {
-        match runtime::of_this_thread()?.block_on(store::check(&redis)) {
-            Ok(fit) => {
+        match runtime::current_thread()?.block_on(store::check(&redis)) {
+            Ok(report) => {
                 if !output.quiet {
-                    output::print(&format!("{}\n", fit.description))?;
+                    output::print(&format!("{}\n", report.description))?;
                 }
-                if let Some(warning) = fit.warning {
+                if let Some(warning) = report.warning {
                     output::warning(&warning);
                 }
             }
-            Err(reason) => outcome = failed(reason.into()),
+            Err(message) => outcome = failed(message.into()),
         }
     }
     outcome
 }
 
 fn failed(failure: Failure) -> Result<(), Failure> {
-    if let Failure::Because(reason) = &failure {
-        output::error(reason);
+    if let Failure::Message(message) = &failure {
+        output::error(message);
     }
     Err(Failure::Reported)
 }
 
-fn summary(file: &Path, read: &RuleSet) -> String {
-    let limits = read.limits();
+fn summary(file: &Path, rules: &RuleSet) -> String {
+    let limits = rules.limits();
     let plural = if limits.len() == 1 { "" } else { "s" };
-    let mut text = format!(
-        "{}: nothing is wrong: {} limit{plural}\n",
-        rules::name(file),
-        limits.len()
-    );
+    let mut text = format!("{}: valid, {} limit{plural}\n", rules::name(file), limits.len());
     let width = limits.iter().map(|limit| limit.name().len()).max().unwrap_or_default();
     for limit in limits {
-        let (name, rule) = (limit.name(), limit.rule());
-        writeln!(text, "  {name:width$}  {}, {}", rule.quota(), rule.name()).expect("a string takes any text");
+        let (name, algorithm) = (limit.name(), limit.algorithm());
+        writeln!(text, "  {name:width$}  {}, {}", algorithm.quota(), algorithm.name())
+            .expect("writing to a string does not fail");
     }
     text
 }

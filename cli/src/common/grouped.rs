@@ -1,6 +1,6 @@
-//! Counts as people read them.
+//! Counts with digit separators.
 
-/// With a comma after every three digits: `1,234,567`.
+/// Formats a count with a comma after every three digits: `1,234,567`.
 pub(crate) fn grouped(count: u64) -> String {
     match count {
         0..1000 => count.to_string(),

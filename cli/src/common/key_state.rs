@@ -1,31 +1,31 @@
-//! How one key of a limit stands.
+//! The state of one key of a limit.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate::{Decision, Limit, RuleSet, Tier};
+use tollgate::{Decision, Limit, RuleSet, TierDecision};
 
-/// The limit of this name, as those on a plan have it; or an error that says what there is.
+/// Finds a limit by name, with the quota of a plan. The error lists the existing limits.
 pub(crate) fn find_limit(rules: &RuleSet, name: &str, plan: Option<&str>) -> Result<Limit, String> {
     let limits = rules.limits();
     if !limits.iter().any(|limit| limit.name() == name) {
         let names: Vec<_> = limits.iter().map(Limit::name).collect();
         let names = names.join(", ");
-        return Err(format!("there is no limit {name:?}: there are {names}"));
+        return Err(format!("there is no limit {name:?}; the limits are {names}"));
     }
     let limit = rules.limit(name, plan);
     limit.ok_or_else(|| format!("the limit {name:?} has no plan {:?}", plan.unwrap_or_default()))
 }
 
-/// What a decision about one key alone says of it.
-pub(crate) struct KeyState<'d>(&'d Tier);
+/// The state of a key, from a decision with a single tier.
+pub(crate) struct KeyState<'d>(&'d TierDecision);
 
 impl<'d> KeyState<'d> {
-    pub(crate) fn of(decision: &'d Decision) -> Self {
+    pub(crate) fn new(decision: &'d Decision) -> Self {
         Self(&decision.tiers()[0])
     }
 
-    /// Whether nothing is used of its quota.
+    /// Whether the key has its full quota.
     pub(crate) fn is_unused(&self) -> bool {
         self.full_in().is_zero()
     }
@@ -34,7 +34,7 @@ impl<'d> KeyState<'d> {
         self.0.verdict().remaining()
     }
 
-    /// How long it takes until all of its quota is there, if nothing else is charged.
+    /// The time until the full quota is available, if nothing else is charged.
     pub(crate) fn full_in(&self) -> Duration {
         self.0.verdict().reset_after()
     }
@@ -44,8 +44,8 @@ impl<'d> KeyState<'d> {
         json!({
             "limit": limit.name(),
             "identity": key.as_str(),
-            "algorithm": limit.rule().name(),
-            "quota": limit.rule().quota().to_string(),
+            "algorithm": limit.algorithm().name(),
+            "quota": limit.algorithm().quota().to_string(),
             "remaining": self.remaining(),
             "full_in_us": u64::try_from(self.full_in().as_micros()).unwrap_or(u64::MAX),
         })

@@ -1,16 +1,18 @@
-//! What several subcommands share.
+//! Code that several subcommands share.
 
-pub(crate) mod address;
-pub(crate) mod busiest;
-pub(crate) mod failure;
 pub(crate) mod grouped;
 pub(crate) mod key_state;
-pub(crate) mod listening;
-pub(crate) mod log;
+pub(crate) mod listen;
 pub(crate) mod output;
+pub(crate) mod peak_count;
 pub(crate) mod redis;
 pub(crate) mod rules;
 pub(crate) mod runtime;
-pub(crate) mod signals;
 pub(crate) mod store;
-pub(crate) mod unique;
+
+use std::hash::{BuildHasher, RandomState};
+
+/// Sixteen random hexadecimal digits: std seeds every hasher randomly.
+pub(crate) fn random_id() -> String {
+    format!("{:016x}", RandomState::new().hash_one(()))
+}

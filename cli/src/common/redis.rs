@@ -1,14 +1,14 @@
-//! A Redis asked directly, for what the store has no words for.
+//! Direct Redis commands, for what the store's API does not offer.
 
 use std::time::Duration;
 
 use tollgate::redis::{AsyncConnectionConfig, Client, RedisError, aio::MultiplexedConnection, cmd};
 
-/// How long Redis may take where an operator waits for the answer, and no request.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+/// The timeout of calls that an operator waits for, rather than a request.
+pub(crate) const OPERATOR_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many keys Redis looks at in one call.
-const SCANNED: usize = 1000;
+/// The `COUNT` of each `SCAN`.
+const SCAN_COUNT: usize = 1000;
 
 pub(crate) async fn connect(client: &Client, timeout: Duration) -> Result<MultiplexedConnection, RedisError> {
     let config = AsyncConnectionConfig::new()
@@ -17,20 +17,20 @@ pub(crate) async fn connect(client: &Client, timeout: Duration) -> Result<Multip
     client.get_multiplexed_async_connection_with_config(&config).await
 }
 
-/// Keys that begin with some text, a few at a time.
+/// Iterates over the keys with a prefix.
 pub(crate) struct Scan {
     pattern: String,
     cursor: Option<u64>,
 }
 
 impl Scan {
-    pub(crate) fn beginning_with(text: &str) -> Self {
-        let mut pattern = String::with_capacity(text.len() + 1);
-        for letter in text.chars() {
-            if matches!(letter, '*' | '?' | '[' | ']' | '\\' | '^') {
+    pub(crate) fn with_prefix(prefix: &str) -> Self {
+        let mut pattern = String::with_capacity(prefix.len() + 1);
+        for character in prefix.chars() {
+            if matches!(character, '*' | '?' | '[' | ']' | '\\' | '^') {
                 pattern.push('\\');
             }
-            pattern.push(letter);
+            pattern.push(character);
         }
         pattern.push('*');
         Self {
@@ -39,7 +39,7 @@ impl Scan {
         }
     }
 
-    /// Some more of them, or nothing when all have been returned. One may be returned twice.
+    /// Returns the next keys, or `None` after the last. A key may be returned twice.
     pub(crate) async fn next(&mut self, redis: &mut MultiplexedConnection) -> Result<Option<Vec<Vec<u8>>>, RedisError> {
         let Some(cursor) = self.cursor else { return Ok(None) };
         let mut scan = cmd("SCAN");
@@ -47,7 +47,7 @@ impl Scan {
             .arg("MATCH")
             .arg(&self.pattern)
             .arg("COUNT")
-            .arg(SCANNED);
+            .arg(SCAN_COUNT);
         let (next, keys): (u64, Vec<Vec<u8>>) = scan.query_async(redis).await?;
         self.cursor = (next != 0).then_some(next);
         Ok(Some(keys))

@@ -1,4 +1,4 @@
-//! Rules files. What is wrong with one is shown as compilers show it: each with the line that it is in.
+//! Rules files, whose diagnostics are printed like a compiler's, with the source line.
 
 use std::{
     fs,
@@ -7,14 +7,14 @@ use std::{
 };
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tollgate::{Problem, RuleSet, RulesError};
+use tollgate::{Diagnostic, RuleSet, RulesError};
 
-use super::{failure::Failure, output};
+use super::output::{self, Failure};
 
-/// The most that are shown. A log that was taken for a rules file has a million.
-const MAX_SHOWN: usize = 50;
+/// An access log that is passed as a rules file by mistake may have a million errors.
+const MAX_PRINTED_DIAGNOSTICS: usize = 50;
 
-/// What a file is called: `-` is standard input.
+/// The file name for messages. `-` is standard input.
 pub(crate) fn name(file: &Path) -> String {
     match file == Path::new("-") {
         true => "standard input".to_owned(),
@@ -22,7 +22,7 @@ pub(crate) fn name(file: &Path) -> String {
     }
 }
 
-/// The rules that a file says, or standard input if it is `-`.
+/// Reads a rules file, or standard input if the file is `-`.
 pub(crate) fn read(file: &Path) -> Result<RuleSet, Failure> {
     if file == Path::new("-") {
         let mut text = String::new();
@@ -30,49 +30,49 @@ pub(crate) fn read(file: &Path) -> Result<RuleSet, Failure> {
         read.map_err(|error| format!("standard input: {error}"))?;
         return parse("standard input", &text);
     }
-    RuleSet::read(file).or_else(|error| show(file, error))
+    RuleSet::read(file).or_else(|error| report(file, error))
 }
 
-/// The same, read again whenever the file changes.
+/// Reads a rules file and reloads it whenever it changes.
 pub(crate) fn watch(file: &Path) -> Result<RuleSet, Failure> {
-    RuleSet::watch(file).or_else(|error| show(file, error))
+    RuleSet::watch(file).or_else(|error| report(file, error))
 }
 
 fn parse(name: &str, text: &str) -> Result<RuleSet, Failure> {
-    RuleSet::parse(text).map_err(|error| match error.problems() {
-        [] => Failure::Because(format!("{name}: {error}")),
-        problems => {
-            print(name, text, problems);
+    RuleSet::parse(text).map_err(|error| match error.diagnostics() {
+        [] => Failure::Message(format!("{name}: {error}")),
+        diagnostics => {
+            print(name, text, diagnostics);
             Failure::Reported
         }
     })
 }
 
-fn show(file: &Path, error: RulesError) -> Result<RuleSet, Failure> {
-    if error.problems().is_empty() {
+fn report(file: &Path, error: RulesError) -> Result<RuleSet, Failure> {
+    if error.diagnostics().is_empty() {
         return Err(error.into());
     }
-    // What is shown of the file is what was checked, though it may have changed since.
+    // The file may have changed since: parse the text again whose lines are printed.
     match fs::read_to_string(file) {
         Ok(text) => parse(&file.display().to_string(), &text),
-        // No text has lines to show.
+        // The file is not UTF-8, so there are no lines to print.
         Err(_) => Err(error.into()),
     }
 }
 
-fn print(name: &str, text: &str, problems: &[Problem]) {
-    // Colours that the terminal does not have are removed when it is printed.
+fn print(name: &str, text: &str, diagnostics: &[Diagnostic]) {
+    // anstream strips the colors if standard error is not a terminal.
     let renderer = Renderer::styled();
-    for problem in problems.iter().take(MAX_SHOWN) {
-        let annotation = AnnotationKind::Primary.span(problem.span());
+    for diagnostic in diagnostics.iter().take(MAX_PRINTED_DIAGNOSTICS) {
+        let annotation = AnnotationKind::Primary.span(diagnostic.span());
         let snippet = Snippet::source(text).path(name).annotation(annotation);
-        let report = [Level::ERROR.primary_title(problem.message()).element(snippet)];
+        let report = [Level::ERROR.primary_title(diagnostic.message()).element(snippet)];
         anstream::eprintln!("{}\n", renderer.render(&report));
     }
-    let plural = if problems.len() == 1 { "thing is" } else { "things are" };
-    let more = match problems.len().saturating_sub(MAX_SHOWN) {
+    let plural = if diagnostics.len() == 1 { "" } else { "s" };
+    let not_shown = match diagnostics.len().saturating_sub(MAX_PRINTED_DIAGNOSTICS) {
         0 => String::new(),
-        more => format!(", and {more} of them are not shown"),
+        count => format!(", {count} of them not shown"),
     };
-    output::error(&format!("{name}: {} {plural} wrong{more}", problems.len()));
+    output::error(&format!("{name}: {} error{plural}{not_shown}", diagnostics.len()));
 }

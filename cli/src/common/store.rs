@@ -1,71 +1,71 @@
-//! `--store` and `--prefix`: where limits count.
+//! `--store` and `--prefix`: where counters are stored.
 
 use clap::Args;
 use tollgate::{RedisStore, RedisStoreBuilder};
 
-use super::failure::Failure;
+use super::output::Failure;
 
-/// For subcommands that can do without a Redis.
+/// The options of subcommands that work with or without Redis.
 #[derive(Args)]
 pub(crate) struct StoreArgs {
-    /// Where limits count: `memory`, or `redis://HOST:PORT`, shared by all that use it
+    /// Where counters are stored: `memory`, or `redis://HOST:PORT` to share them between processes
     #[arg(long, value_name = "STORE", default_value = "memory")]
     store: String,
-    /// What all keys in Redis begin with [default: rate_limit]
+    /// The prefix of all keys in Redis [default: rate_limit]
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
 }
 
-/// For subcommands that look at a Redis.
+/// The options of subcommands that need Redis.
 #[derive(Args)]
 pub(crate) struct RedisArgs {
-    /// The Redis where limits count: `redis://HOST:PORT`
+    /// The Redis that stores the counters: `redis://HOST:PORT`
     #[arg(long, value_name = "URL")]
     store: String,
-    /// What all keys in Redis begin with [default: rate_limit]
+    /// The prefix of all keys in Redis [default: rate_limit]
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
 }
 
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum StoreConfig {
     Memory,
-    Redis(Redis),
+    Redis(RedisConfig),
 }
 
-/// A Redis, and the part of it that is used.
+/// The URL of a Redis, and the prefix of the keys in it.
 #[derive(Clone)]
-pub(crate) struct Redis {
+pub(crate) struct RedisConfig {
     pub(crate) url: String,
     prefix: Option<String>,
 }
 
 impl StoreArgs {
-    pub(crate) fn place(&self) -> Result<Place, Failure> {
+    pub(crate) fn config(&self) -> Result<StoreConfig, Failure> {
         match (&*self.store, &self.prefix) {
-            ("memory", None) => Ok(Place::Memory),
+            ("memory", None) => Ok(StoreConfig::Memory),
             ("memory", Some(_)) => Err(Failure::Usage(
-                "--prefix is for keys in Redis: give --store redis://HOST:PORT too".into(),
+                "--prefix is for keys in Redis: add --store redis://HOST:PORT".into(),
             )),
-            (url, prefix) if url.contains("://") => Redis::new(url, prefix.as_deref()).map(Place::Redis),
-            // It is not repeated: it may hold a password.
+            (url, prefix) if url.contains("://") => RedisConfig::new(url, prefix.as_deref()).map(StoreConfig::Redis),
+            // The value is not repeated, because it may contain a password.
             _ => Err(Failure::Usage("--store must be memory or redis://HOST:PORT".into())),
         }
     }
 }
 
 impl RedisArgs {
-    pub(crate) fn redis(&self) -> Result<Redis, Failure> {
-        Redis::new(&self.store, self.prefix.as_deref())
+    pub(crate) fn config(&self) -> Result<RedisConfig, Failure> {
+        RedisConfig::new(&self.store, self.prefix.as_deref())
     }
 }
 
-impl Redis {
-    /// Clap would repeat a wrong value, with its password. The store's error does not.
+impl RedisConfig {
+    /// Validates the URL here: clap would repeat an invalid value with its password, the store's error does not.
     pub(crate) fn new(url: &str, prefix: Option<&str>) -> Result<Self, Failure> {
         if url == "memory" {
-            let why = "--store must be redis://HOST:PORT: what a process counts in memory, only that process knows";
-            return Err(Failure::Usage(why.into()));
+            let message = "--store must be redis://HOST:PORT: counters in memory are visible to their own process only";
+            return Err(Failure::Usage(message.into()));
         }
         let redis = Self {
             url: url.to_owned(),
@@ -77,7 +77,7 @@ impl Redis {
         }
     }
 
-    /// The store that services count in.
+    /// Configures a store with this URL and prefix.
     pub(crate) fn builder(&self) -> RedisStoreBuilder {
         let store = RedisStore::builder().url(&self.url);
         match &self.prefix {
@@ -86,8 +86,8 @@ impl Redis {
         }
     }
 
-    /// A prefix of one's own, under that of the store if one was given.
-    pub(crate) fn prefix_of_its_own(&self, name: &str) -> String {
+    /// A prefix for temporary keys, below `--prefix` if one is given.
+    pub(crate) fn sub_prefix(&self, name: &str) -> String {
         match &self.prefix {
             Some(prefix) => format!("{prefix}:{name}"),
             None => name.to_owned(),

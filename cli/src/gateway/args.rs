@@ -1,83 +1,82 @@
 //! The arguments of `tollgate gateway`.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, ValueEnum};
-use http::uri::Authority;
+use http::{Uri, uri::Authority};
 use tracing::level_filters::LevelFilter;
 
-use super::values;
-use crate::common::{address::address, store::StoreArgs};
+use crate::common::{listen::parse_address, store::StoreArgs};
 
 const AFTER_HELP: &str = "\
-The admin address answers
-  GET    /healthz                  whether the gateway and its store work
+Endpoints of the admin address:
+  GET    /healthz                  health of the gateway and its store
   GET    /metrics                  metrics for Prometheus
-  GET    /limits                   the rules in force, as JSON
-  GET    /keys/<limit>/<identity>  how one key stands, as in
+  GET    /limits                   the current rules, as JSON
+  GET    /keys/<limit>/<identity>  the state of one key, for example
                                    /keys/user/x-user-id:alice?plan=pro
-  DELETE /keys/<limit>/<identity>  gives it all of its quota back
+  DELETE /keys/<limit>/<identity>  resets the key to its full quota
 
-The service gets the request as it was sent, except that X-Forwarded-For names
-the client, headers that only proxies may set ([trust] of the rules) are
-removed from all other requests, and the path is normalised: no dots, no
-doubled slashes, nothing escaped that need not be.
+Requests are forwarded as they are, with three exceptions: X-Forwarded-For gets
+the address of the client, headers that only trusted proxies may set ([trust] in
+the rules file) are removed from all other requests, and the path is normalized
+(dot segments, double slashes, percent-encoding).
 
-Both sides speak HTTP/1.1, WebSockets included, and neither TLS. Ctrl-C, SIGTERM
-or SIGHUP ends it once the requests in flight are answered; a second one ends it
-at once. To change rules, change their file.";
+Clients and upstream use HTTP/1.1, including WebSockets; TLS is not supported.
+Ctrl-C, SIGTERM or SIGHUP shuts it down gracefully; a second signal ends
+it immediately. Changes of the rules file take effect without a restart.";
 
-/// Limit any service: a reverse proxy that passes requests on, unless the rules deny them
+/// Run a reverse proxy that enforces rate limits in front of any service
 ///
-/// Without arguments it tries itself out: rules and a small service are built in, and the lines it prints can be tried with curl.
+/// Without arguments it uses built-in rules and a built-in upstream, to try it with curl.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct GatewayArgs {
-    /// The rules file, read again whenever it changes [default: rules to try, which are built in]
+    /// The rules file, reloaded whenever it changes [default: built-in sample rules]
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Where clients connect. A bare port listens on 127.0.0.1
-    #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:8080")]
+    /// The address for clients. A bare port listens on 127.0.0.1
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
-    /// The service, like http://127.0.0.1:3000 [default: a small one, which is built in and answers what it was sent]
-    #[arg(long, value_name = "URL", value_parser = values::upstream)]
+    /// The upstream service, like http://127.0.0.1:3000 [default: a built-in service that echoes requests]
+    #[arg(long, value_name = "URL", value_parser = parse_upstream)]
     pub(crate) upstream: Option<Authority>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// What happens to requests while Redis fails
+    /// What to do with requests while Redis fails
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub(crate) on_store_failure: OnStoreFailure,
-    /// How long Redis may take to decide about a request [default: 100ms]
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    /// How long a request may wait for Redis [default: 100ms]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) store_timeout: Option<Duration>,
-    /// Where operators look; without it, nowhere. A bare port listens on 127.0.0.1. Anyone who can reach it can
-    /// reset keys: keep it private
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    /// The address for operators [default: none]. A bare port listens on 127.0.0.1. There is no authentication, and clients of
+    /// this address can reset keys: keep it private
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     pub(crate) admin: Option<SocketAddr>,
-    /// How long a client may take to send a head, or to send or take the next piece of a body, and how long it may rest in
-    /// between
-    #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "60s")]
+    /// How long a client may take to send a request head, or to send or receive the next part of a body, and how long its
+    /// connection may be idle
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub(crate) client_timeout: Duration,
-    /// How long the service may take to connect, to answer, or for the next piece of an answer, and how long answers may still
-    /// take when the gateway shuts down
-    #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "30s")]
+    /// How long the upstream may take to connect, or to send the response head or the next part of a body. It also bounds a
+    /// graceful shutdown
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
     pub(crate) upstream_timeout: Duration,
-    /// How much is logged: at debug, one line per denied request [default: info]
+    /// The log level. debug logs every denied request [default: info]
     #[arg(long, value_name = "LEVEL", value_enum, conflicts_with_all = ["quiet", "verbose"])]
     pub(crate) log: Option<LogLevel>,
-    /// Count nothing and deny nothing, to see what limits cost
+    /// Forward all requests without counting them, to measure the overhead of the limits
     #[arg(long)]
     pub(crate) no_limits: bool,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum OnStoreFailure {
-    /// They are passed on, unchecked
+    /// Forward them without checking limits
     #[default]
     Open,
-    /// They are rejected, with 503
+    /// Reject them with 503
     Closed,
-    /// Each gateway counts for itself
+    /// Count them in the memory of each gateway
     Local,
 }
 
@@ -98,5 +97,38 @@ impl From<LogLevel> for LevelFilter {
             LogLevel::Info => Self::INFO,
             LogLevel::Debug => Self::DEBUG,
         }
+    }
+}
+
+/// Clap prefixes errors with the option and the value.
+fn parse_upstream(value: &str) -> Result<Authority, String> {
+    let invalid = |reason: &str| format!("{reason}; expected a service, like http://127.0.0.1:3000");
+    let uri = Uri::from_str(value).map_err(|error| invalid(&format!("not a URL ({error})")))?;
+    match (uri.scheme_str(), uri.path_and_query().map(|path| path.as_str())) {
+        (Some("http"), None | Some("/")) => {}
+        (Some("http"), Some(_)) => return Err(invalid("a path is not supported: requests have their own")),
+        (Some("https"), _) => return Err(invalid("the gateway does not support TLS")),
+        _ => return Err(invalid("the URL must begin with http://")),
+    }
+    match uri.into_parts().authority {
+        Some(authority) if authority.as_str().contains('@') => Err(invalid("user information is not supported")),
+        Some(authority) => Ok(authority),
+        None => Err(invalid("the host is missing")),
+    }
+}
+
+/// Clap prefixes errors with the option and the value.
+fn parse_duration(value: &str) -> Result<Duration, String> {
+    let digits = value.len() - value.trim_start_matches(|char: char| char.is_ascii_digit()).len();
+    let (number, unit) = value.split_at(digits);
+    let duration = match (number.parse::<u32>(), unit) {
+        (Ok(number), "ms") => Duration::from_millis(number.into()),
+        (Ok(number), "s") => Duration::from_secs(number.into()),
+        (Ok(number), "m") => Duration::from_secs(u64::from(number) * 60),
+        _ => return Err("expected a duration, like 30s, 500ms or 5m".into()),
+    };
+    match duration.is_zero() {
+        true => Err("the duration must be greater than zero".into()),
+        false => Ok(duration),
     }
 }

@@ -1,27 +1,28 @@
-//! What is in force, for whoever started it.
+//! The banner, which shows the configuration at startup.
 
 use std::{fmt, net::SocketAddr, path::Path};
 
 use http::uri::Authority;
 use tollgate::RuleSet;
 
-use crate::gateway::args::OnStoreFailure;
+use super::args::OnStoreFailure;
 
 pub(crate) struct Banner<'a> {
-    pub(crate) listening: SocketAddr,
-    /// The file, unless they are built in.
-    pub(crate) rules: (Option<&'a Path>, &'a RuleSet),
-    pub(crate) limited: bool,
-    pub(crate) store: Store,
+    pub(crate) listen: SocketAddr,
+    /// `None` for the built-in rules.
+    pub(crate) rules_file: Option<&'a Path>,
+    pub(crate) rules: &'a RuleSet,
+    pub(crate) has_limits: bool,
+    pub(crate) store: StoreLine,
     pub(crate) upstream: &'a Authority,
     pub(crate) is_built_in: bool,
     pub(crate) admin: Option<SocketAddr>,
 }
 
-pub(crate) enum Store {
+pub(crate) enum StoreLine {
     Memory,
     Redis {
-        /// Which, and how it is.
+        /// The address and its state.
         health: String,
         on_failure: OnStoreFailure,
     },
@@ -29,10 +30,10 @@ pub(crate) enum Store {
 
 impl fmt::Display for Banner<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = format!("http://{}", self.listening);
-        writeln!(f, "listening on {at}, a gateway to")?;
+        let url = format!("http://{}", self.listen);
+        writeln!(f, "gateway listening on {url}")?;
         let built_in = if self.is_built_in {
-            ", which is built in to try"
+            ", a built-in echo service"
         } else {
             ""
         };
@@ -40,51 +41,49 @@ impl fmt::Display for Banner<'_> {
         self.rules(f)?;
         writeln!(f, "  store     {}", self.store)?;
         match self.admin {
-            None => writeln!(f, "  admin     nowhere: --admin 9090 tells how things stand")?,
+            None => writeln!(f, "  admin     disabled; enable it with --admin 9090")?,
             Some(admin) => writeln!(f, "  admin     http://{admin}{}", warning(admin))?,
         }
-        writeln!(f, "\ntry it:\n  curl -i {at}/hello")
+        writeln!(f, "\ntry it:\n  curl -i {url}/hello")
     }
 }
 
 impl Banner<'_> {
     fn rules(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, rules) = self.rules;
-        let file = file.map_or_else(|| "built in to try".into(), |file| file.display().to_string());
-        if !self.limited {
-            return writeln!(
-                f,
-                "  rules     {file}: says which proxies are trusted, and limits nothing: --no-limits"
-            );
+        let file = self
+            .rules_file
+            .map_or_else(|| "built-in sample".into(), |file| file.display().to_string());
+        if !self.has_limits {
+            return writeln!(f, "  rules     {file}; only [trust] applies because of --no-limits");
         }
-        match self.rules.0 {
-            Some(_) => writeln!(f, "  rules     {file}, read again whenever it changes")?,
-            None => writeln!(f, "  rules     {file}: --rules FILE for your own")?,
+        match self.rules_file {
+            Some(_) => writeln!(f, "  rules     {file}, reloaded when it changes")?,
+            None => writeln!(f, "  rules     {file}; use your own with --rules FILE")?,
         }
-        for limit in rules.limits() {
+        for limit in self.rules.limits() {
             writeln!(
                 f,
                 "            {}: {}, {}",
                 limit.name(),
-                limit.rule().quota(),
-                limit.rule().name()
+                limit.algorithm().quota(),
+                limit.algorithm().name()
             )?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Store {
+impl fmt::Display for StoreLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Memory => f.write_str("memory, of this gateway alone"),
+            Self::Memory => f.write_str("memory of this process"),
             Self::Redis { health, on_failure } => {
-                let then = match on_failure {
-                    OnStoreFailure::Open => "open: requests pass unchecked while it fails",
-                    OnStoreFailure::Closed => "closed: requests are refused while it fails",
-                    OnStoreFailure::Local => "local: each gateway counts for itself while it fails",
+                let mode = match on_failure {
+                    OnStoreFailure::Open => "open: requests are forwarded unchecked while it fails",
+                    OnStoreFailure::Closed => "closed: requests are rejected while it fails",
+                    OnStoreFailure::Local => "local: each gateway counts in memory while it fails",
                 };
-                write!(f, "{health}\n            {then}")
+                write!(f, "{health}\n            {mode}")
             }
         }
     }
@@ -93,6 +92,6 @@ impl fmt::Display for Store {
 fn warning(admin: SocketAddr) -> &'static str {
     match admin.ip().is_loopback() {
         true => "",
-        false => ", for everybody who can reach it",
+        false => ", reachable from other machines without authentication",
     }
 }

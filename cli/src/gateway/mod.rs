@@ -1,24 +1,22 @@
-//! `tollgate gateway`: limits in front of any service, for those who cannot put the layer into theirs, or will not.
+//! `tollgate gateway`: a reverse proxy with rate limits, for services that cannot use the layer.
 //!
-//! `tollgate gateway` alone has rules and a small service to try it on; docs/gateway.md says how to put it in front of a service of
-//! your own.
+//! [`listener`] accepts client connections, [`service`] normalizes requests ([`normalize`]) and applies the limits ([`store`]),
+//! [`upstream`] forwards them, [`admin`] serves operators. docs/gateway.md is the manual.
 
 mod admin;
-mod answer;
 mod args;
 mod banner;
-mod bounds;
-mod clients;
-mod counting;
-mod forwarding;
-mod guest;
-mod measures;
-mod plain;
+mod connection;
+mod headers;
+mod listener;
+mod log_throttle;
+mod metrics;
+mod normalize;
+mod response;
 mod run;
 mod sanitize;
-mod seldom;
-mod stack;
+mod service;
+mod store;
 mod upstream;
-mod values;
 
 pub(crate) use self::{args::GatewayArgs, run::run};

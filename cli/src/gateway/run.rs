@@ -1,4 +1,4 @@
-//! Puts the gateway together, and takes it down again.
+//! Starts the gateway and shuts it down.
 
 use std::io::{Write, stdout};
 
@@ -6,116 +6,122 @@ use tokio::sync::watch;
 use tollgate::{RuleSet, ServerHealth};
 
 use super::{
-    admin::{self, Admin},
+    admin::{self, AdminState},
     args::{GatewayArgs, LogLevel, OnStoreFailure},
-    banner::{self, Banner},
-    bounds::Timeouts,
-    clients::Connections,
-    counting::Counting,
-    measures::Measures,
-    stack::Stack,
-    upstream::{Proxy, built_in},
+    banner::{Banner, StoreLine},
+    connection::Timeouts,
+    listener::Listener,
+    metrics::GatewayMetrics,
+    service::GatewayService,
+    store::GatewayStore,
+    upstream::{Proxy, echo},
 };
 use crate::{
     args::OutputArgs,
-    common::{failure::Failure, listening::listen, log, rules, runtime, signals::Signals, store::Place},
+    common::{
+        listen::bind,
+        output::{self, Failure},
+        rules,
+        runtime::{self, Signals},
+        store::StoreConfig,
+    },
 };
 
-/// For a first try.
-const RULES: &str = include_str!("rules.toml");
+const SAMPLE_RULES: &str = include_str!("rules.toml");
 
 pub(crate) fn run(args: GatewayArgs, output: OutputArgs) -> Result<(), Failure> {
     match args.log {
-        Some(level) => log::start(level.into()),
+        Some(level) => output::start_log(level.into()),
         None => output.start_log(LogLevel::default().into()),
     }
-    let place = args.store.place()?;
-    runtime::of_all_cores()?.block_on(serve(args, place, output))
+    let store = args.store.config()?;
+    runtime::multi_thread()?.block_on(serve(args, store, output))
 }
 
-async fn serve(args: GatewayArgs, place: Place, output: OutputArgs) -> Result<(), Failure> {
-    let signals = Signals::listen();
+async fn serve(args: GatewayArgs, store: StoreConfig, output: OutputArgs) -> Result<(), Failure> {
+    let signals = Signals::install();
     let rules = match &args.rules {
         Some(file) => rules::watch(file)?,
-        None => RuleSet::parse(RULES)?,
+        None => RuleSet::parse(SAMPLE_RULES)?,
     };
-    let measures = Measures::start();
-    let counting = Counting::at(&place, args.on_store_failure, args.store_timeout)?;
-    let (listener, listening) = listen(args.listen, "--listen")?;
-    let administered = match args.admin {
-        Some(address) => Some(listen(address, "--admin")?),
+    let metrics = GatewayMetrics::install();
+    let store = GatewayStore::new(&store, args.on_store_failure, args.store_timeout)?;
+    let (listener, listen_address) = bind(args.listen, "--listen")?;
+    let admin_listener = match args.admin {
+        Some(address) => Some(bind(address, "--admin")?),
         None => None,
     };
     let (is_built_in, upstream) = match args.upstream {
         Some(upstream) => (false, upstream),
         None => (
             true,
-            built_in::start()
+            echo::start()
                 .await
-                .map_err(|error| format!("nothing to pass on to: {error}"))?,
+                .map_err(|error| format!("cannot start the built-in upstream: {error}"))?,
         ),
     };
     if !output.quiet {
         let banner = Banner {
-            listening,
-            rules: (args.rules.as_deref(), &rules),
-            limited: !args.no_limits,
-            store: store(&counting, args.on_store_failure).await,
+            listen: listen_address,
+            rules_file: args.rules.as_deref(),
+            rules: &rules,
+            has_limits: !args.no_limits,
+            store: store_line(&store, args.on_store_failure).await,
             upstream: &upstream,
             is_built_in,
-            admin: administered.as_ref().map(|(_, address)| *address),
+            admin: admin_listener.as_ref().map(|(_, address)| *address),
         };
-        // A reader that closes the pipe has read enough.
+        // A closed pipe must not stop the gateway.
         write!(stdout(), "{banner}").ok();
     }
 
-    let (end, ending) = watch::channel(false);
-    tokio::spawn(measures.clone().upkeep());
-    if let Some((listener, _)) = administered {
-        let (rules, counting, measures, ending) = (rules.clone(), counting.clone(), measures.clone(), ending.clone());
-        let admin = Admin {
-            rules,
-            counting,
-            measures,
-            ending,
+    let (shutdown_sender, shutdown) = watch::channel(false);
+    tokio::spawn(metrics.clone().run_upkeep());
+    if let Some((listener, _)) = admin_listener {
+        let state = AdminState {
+            rules: rules.clone(),
+            store: store.clone(),
+            metrics: metrics.clone(),
+            shutdown: shutdown.clone(),
         };
-        tokio::spawn(admin::serve(listener, admin));
+        tokio::spawn(admin::serve(listener, state));
     }
     let timeouts = Timeouts {
         client: args.client_timeout,
         upstream: args.upstream_timeout,
     };
-    let proxy = Proxy::new(upstream, timeouts, rules.clone(), measures.clone());
-    let limits = (!args.no_limits).then_some((&counting, rules));
-    let stack = Stack::new(proxy, limits, measures.clone());
-    let connections = Connections::new(timeouts, measures);
-    let mut serving = tokio::spawn(connections.serve(listener, stack, ending));
+    let proxy = Proxy::new(upstream, timeouts, rules.clone(), metrics.clone());
+    let limits = (!args.no_limits).then_some((&store, rules));
+    let service = GatewayService::new(proxy, limits, metrics.clone());
+    let mut server = tokio::spawn(Listener::new(timeouts, metrics).serve(listener, service, shutdown));
     tokio::select! {
-        _ = &mut serving => return Ok(()),
-        _ = signals.any() => tracing::info!("shutting down: requests in flight are finished"),
+        _ = &mut server => return Ok(()),
+        _ = signals.recv() => tracing::info!(
+            target: "tollgate::gateway",
+            "shutting down: draining requests in flight; a second signal ends the gateway immediately"
+        ),
     }
-    // Whoever is asked a second time ends at once.
-    let again = Signals::listen();
-    end.send_replace(true);
+    let second = Signals::install();
+    shutdown_sender.send_replace(true);
     tokio::select! {
-        _ = serving => {}
-        _ = again.any() => {}
+        _ = server => {}
+        _ = second.recv() => {}
     }
     Ok(())
 }
 
-/// Asked once, so that whoever starts the gateway learns of a wrong address. It may also come later.
-async fn store(counting: &Counting, on_failure: OnStoreFailure) -> banner::Store {
-    let Some(redis) = counting.redis() else {
-        return banner::Store::Memory;
+/// Calls Redis once, so that the banner shows a wrong address. The gateway starts without Redis too.
+async fn store_line(store: &GatewayStore, on_failure: OnStoreFailure) -> StoreLine {
+    let Some(redis) = store.redis() else {
+        return StoreLine::Memory;
     };
     let health = match redis.check().await {
         Ok(()) => redis.health().to_string(),
         Err(error) => {
             let health = redis.health();
             let addresses: Vec<_> = health.servers().iter().map(ServerHealth::address).collect();
-            format!("{}: Redis cannot be asked now: {error}", addresses.join(", "))
+            format!("{}: Redis is unavailable: {error}", addresses.join(", "))
         }
     };
-    banner::Store::Redis { health, on_failure }
+    StoreLine::Redis { health, on_failure }
 }

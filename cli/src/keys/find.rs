@@ -1,56 +1,56 @@
-//! Finds the key that an operator means, in each of the ways that keys are written.
+//! Resolves `--key`: values of the request, a digest from a log, or a stored key.
 
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use tollgate::{
-    Invalid, Key, Limit, RedisStore, RuleSet,
+    ConfigError, Key, Limit, RedisStore, RuleSet,
     redis::{Client, RedisError},
 };
 
 use crate::common::{
-    failure::Failure,
     grouped::grouped,
-    redis::{Scan, TIMEOUT, connect},
-    store::Redis,
+    output::Failure,
+    redis::{OPERATOR_TIMEOUT, Scan, connect},
+    store::RedisConfig,
 };
 
-/// How many digits of a digest logs have.
+/// The hexadecimal digits of a digest in logs.
 const DIGEST_LEN: usize = 16;
 
 pub(super) async fn find_key(
-    given: &[String],
+    values: &[String],
     limit: &Limit,
     rules: &RuleSet,
-    redis: &Redis,
+    redis: &RedisConfig,
     store: &RedisStore,
     quiet: bool,
 ) -> Result<Key, Failure> {
-    // What all keys of the limit begin with in Redis.
+    // The prefix of all keys of the limit in Redis.
     let prefix = store.redis_key(limit, &Key::verbatim(""));
     let limit_name = limit.name();
-    let wrong = |error: Invalid| Failure::Because(format!("--{error}"));
-    if let [key] = given {
+    let invalid = |error: ConfigError| Failure::Message(format!("--{error}"));
+    if let [key] = values {
         if let Some(stored) = key.strip_prefix(&prefix) {
-            return rules.stored_key(limit_name, stored).map_err(wrong);
+            return rules.stored_key(limit_name, stored).map_err(invalid);
         }
         if is_digest(key) {
-            return by_digest(key, limit, &prefix, redis, store, quiet).await;
+            return find_by_digest(key, limit, &prefix, redis, store, quiet).await;
         }
     }
-    let values: Vec<_> = given
+    let pairs: Vec<_> = values
         .iter()
         .map(|key| key.split_once('=').unwrap_or((key, "")))
         .collect();
-    match (rules.key(limit_name, &values), given) {
+    match (rules.key(limit_name, &pairs), values) {
         (Ok(key), _) => Ok(key),
-        // A value in a stored key may have an equals sign in it.
+        // A stored key may contain an equals sign too.
         (Err(error), [key]) => match rules.stored_key(limit_name, key) {
             Ok(key) => Ok(key),
-            Err(stored) if key.contains(':') && !key.contains('=') => Err(wrong(stored)),
-            Err(_) => Err(wrong(error)),
+            Err(stored) if key.contains(':') && !key.contains('=') => Err(invalid(stored)),
+            Err(_) => Err(invalid(error)),
         },
-        (Err(error), _) => Err(wrong(error)),
+        (Err(error), _) => Err(invalid(error)),
     }
 }
 
@@ -58,44 +58,44 @@ fn is_digest(key: &str) -> bool {
     key.len() == DIGEST_LEN && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-async fn by_digest(
+async fn find_by_digest(
     digest: &str,
     limit: &Limit,
     prefix: &str,
-    redis: &Redis,
+    redis: &RedisConfig,
     store: &RedisStore,
     quiet: bool,
 ) -> Result<Key, Failure> {
     match search(digest, prefix, redis, quiet).await {
         Ok(Some(key)) => Ok(key),
-        Ok(None) => Err(Failure::Because(format!(
-            "no key of the limit {:?} has the digest {digest}: nothing is used by it any more, or it is a key of another limit",
+        Ok(None) => Err(Failure::Message(format!(
+            "no key of the limit {:?} has the digest {digest}: the key has expired, or it belongs to another limit",
             limit.name()
         ))),
         Err(error) => {
             let address = store.health().servers()[0].address().to_owned();
             let advice = match error.code() {
                 Some("NOPERM") => {
-                    "; a digest is searched for by SCAN, which this user may not use: give the key itself"
+                    "; a digest is searched by SCAN, which this user is not permitted to call: give the key itself"
                 }
-                _ => "; is it running, and is this its address?",
+                _ => "; is it running at this address?",
             };
-            Err(Failure::Because(format!(
-                "no answer from Redis at {address}: {error}{advice}"
+            Err(Failure::Message(format!(
+                "no response from Redis at {address}: {error}{advice}"
             )))
         }
     }
 }
 
-/// Digests cannot be turned back, so every key of the limit is looked at.
-async fn search(digest: &str, prefix: &str, redis: &Redis, quiet: bool) -> Result<Option<Key>, RedisError> {
-    let mut connection = connect(&Client::open(&*redis.url)?, TIMEOUT).await?;
+/// Compares the digest of every key of the limit, since a digest cannot be inverted.
+async fn search(digest: &str, prefix: &str, redis: &RedisConfig, quiet: bool) -> Result<Option<Key>, RedisError> {
+    let mut connection = connect(&Client::open(&*redis.url)?, OPERATOR_TIMEOUT).await?;
     let progress = progress(quiet);
-    let mut scan = Scan::beginning_with(prefix);
-    let mut looked_at = 0;
+    let mut scan = Scan::with_prefix(prefix);
+    let mut scanned = 0;
     while let Some(keys) = scan.next(&mut connection).await? {
-        looked_at += keys.len() as u64;
-        progress.set_message(format!("{} keys of the limit looked at", grouped(looked_at)));
+        scanned += keys.len() as u64;
+        progress.set_message(format!("{} keys of the limit scanned", grouped(scanned)));
         progress.tick();
         for key in keys {
             let Ok(key) = String::from_utf8(key) else { continue };

@@ -1,4 +1,4 @@
-//! `tollgate peek` and `tollgate reset`: how one key stands in Redis, and its quota back.
+//! `tollgate peek` and `tollgate reset`: show or reset one key in Redis.
 
 mod args;
 mod find;
@@ -11,13 +11,13 @@ pub(crate) use self::args::KeyArgs;
 use self::{find::find_key, report::Report};
 use crate::{
     args::OutputArgs,
-    common::{failure::Failure, key_state::find_limit, redis, rules, runtime},
+    common::{key_state::find_limit, output::Failure, redis::OPERATOR_TIMEOUT, rules, runtime},
 };
 
 pub(crate) fn peek(args: &KeyArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
-    runtime::of_this_thread()?.block_on(async {
-        let found = Found::find(args, output).await?;
+    runtime::current_thread()?.block_on(async {
+        let found = LimitKey::find(args, output).await?;
         let state = found.peek().await?;
         found.report().peeked(&state, args.json)
     })
@@ -25,28 +25,28 @@ pub(crate) fn peek(args: &KeyArgs, output: OutputArgs) -> Result<(), Failure> {
 
 pub(crate) fn reset(args: &KeyArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
-    runtime::of_this_thread()?.block_on(async {
-        let found = Found::find(args, output).await?;
+    runtime::current_thread()?.block_on(async {
+        let found = LimitKey::find(args, output).await?;
         let before = found.peek().await?;
         let after = found.apply(Operation::Reset(found.charge().into())).await?;
         found.report().reset(&before, &after, args.json)
     })
 }
 
-/// A limit of the rules, and one of its keys in Redis.
-struct Found {
+/// A limit of a rules file, and one of its keys in Redis.
+struct LimitKey {
     store: RedisStore,
     limit: Limit,
     key: Key,
 }
 
-impl Found {
+impl LimitKey {
     async fn find(args: &KeyArgs, output: OutputArgs) -> Result<Self, Failure> {
-        let server = args.store.redis()?;
+        let redis = args.store.config()?;
         let rules = rules::read(&args.rules)?;
         let limit = find_limit(&rules, &args.limit, args.plan.as_deref())?;
-        let store = server.builder().pool_size(1).deadline(redis::TIMEOUT).build()?;
-        let key = find_key(&args.keys, &limit, &rules, &server, &store, output.quiet).await?;
+        let store = redis.builder().pool_size(1).deadline(OPERATOR_TIMEOUT).build()?;
+        let key = find_key(&args.keys, &limit, &rules, &redis, &store, output.quiet).await?;
         Ok(Self { store, limit, key })
     }
 
@@ -54,13 +54,13 @@ impl Found {
         Charge::new(self.limit.clone(), self.key.clone())
     }
 
-    /// It costs nothing, and changes nothing.
+    /// Reads the state by a charge of 0, which changes nothing.
     async fn peek(&self) -> Result<Decision, Failure> {
         self.apply(Operation::Acquire(self.charge().cost(0).into())).await
     }
 
     async fn apply(&self, operation: Operation) -> Result<Decision, Failure> {
-        tracing::debug!(limit = self.limit.name(), key = self.key.as_str(), "asking Redis");
+        tracing::debug!(target: "tollgate::cli", limit = self.limit.name(), key = self.key.as_str(), "calling Redis");
         Ok(self.store.apply(operation).await?)
     }
 

@@ -1,11 +1,14 @@
-//! What is printed of a key.
+//! The output of `peek` and `reset`, as text or JSON.
 
 use std::{fmt::Write, time::Duration};
 
 use serde_json::json;
 use tollgate::{Decision, Key, Limit};
 
-use crate::common::{failure::Failure, key_state::KeyState, output};
+use crate::common::{
+    key_state::KeyState,
+    output::{self, Failure},
+};
 
 pub(super) struct Report<'f> {
     pub(super) limit: &'f Limit,
@@ -16,41 +19,41 @@ pub(super) struct Report<'f> {
 impl Report<'_> {
     pub(super) fn peeked(&self, state: &Decision, json: bool) -> Result<(), Failure> {
         if json {
-            return self.json(state, &[("is_unused", KeyState::of(state).is_unused().into())]);
+            return self.json(state, &[("is_unused", KeyState::new(state).is_unused().into())]);
         }
         let mut text = self.head();
-        let state = KeyState::of(state);
-        let capacity = self.limit.rule().capacity();
+        let state = KeyState::new(state);
+        let capacity = self.limit.algorithm().capacity();
         line(&mut text, "remaining", &format!("{} of {capacity}", state.remaining()));
         match state.is_unused() {
-            true => line(&mut text, "full in", "now: nothing is used by this key"),
+            true => line(&mut text, "full in", "0s: the key is unused"),
             false => line(&mut text, "full in", &readable(state.full_in())),
         }
         output::print(&text)
     }
 
     pub(super) fn reset(&self, before: &Decision, after: &Decision, json: bool) -> Result<(), Failure> {
-        let remaining = KeyState::of(before).remaining();
+        let remaining = KeyState::new(before).remaining();
         if json {
-            let was_unused = KeyState::of(before).is_unused().into();
+            let was_unused = KeyState::new(before).is_unused().into();
             return self.json(
                 after,
                 &[("was_unused", was_unused), ("remaining_before", remaining.into())],
             );
         }
         let mut text = self.head();
-        let capacity = self.limit.rule().capacity();
-        let before = match KeyState::of(before).is_unused() {
-            true => "nothing was used by this key".to_owned(),
+        let capacity = self.limit.algorithm().capacity();
+        let before = match KeyState::new(before).is_unused() {
+            true => "the key was unused".to_owned(),
             false => format!("{remaining} before"),
         };
-        let after = KeyState::of(after).remaining();
+        let after = KeyState::new(after).remaining();
         line(&mut text, "remaining", &format!("{after} of {capacity}, {before}"));
         output::print(&text)
     }
 
     fn json(&self, state: &Decision, more: &[(&str, serde_json::Value)]) -> Result<(), Failure> {
-        let mut value = KeyState::of(state).to_json();
+        let mut value = KeyState::new(state).to_json();
         value["digest"] = json!(self.key.digest());
         value["redis_key"] = json!(self.redis_key);
         for (name, field) in more {
@@ -60,12 +63,12 @@ impl Report<'_> {
     }
 
     fn head(&self) -> String {
-        let rule = self.limit.rule();
+        let algorithm = self.limit.algorithm();
         let mut text = String::new();
         line(
             &mut text,
             "limit",
-            &format!("{}: {}, {}", self.limit.name(), rule.quota(), rule.name()),
+            &format!("{}: {}, {}", self.limit.name(), algorithm.quota(), algorithm.name()),
         );
         line(&mut text, "key", self.key.as_str());
         line(&mut text, "in logs", &self.key.digest());
@@ -75,10 +78,10 @@ impl Report<'_> {
 }
 
 fn line(text: &mut String, name: &str, value: &str) {
-    writeln!(text, "{name:11}{value}").expect("a string takes any text");
+    writeln!(text, "{name:11}{value}").expect("writing to a string does not fail");
 }
 
-/// In the largest two units, rounded up to the second; what is shorter than that, as it is.
+/// Formats a duration with its two largest units, rounded up to the second. Durations up to a second are exact.
 fn readable(duration: Duration) -> String {
     let seconds = duration.as_micros().div_ceil(1_000_000);
     if seconds <= 1 {
@@ -90,9 +93,9 @@ fn readable(duration: Duration) -> String {
         (seconds / 60 % 60, "m"),
         (seconds % 60, "s"),
     ];
-    let from_the_largest = units.iter().skip_while(|(count, _)| *count == 0).take(2);
-    let written = from_the_largest.filter(|(count, _)| *count > 0);
-    written
+    let largest_two = units.iter().skip_while(|(count, _)| *count == 0).take(2);
+    let nonzero = largest_two.filter(|(count, _)| *count > 0);
+    nonzero
         .map(|(count, unit)| format!("{count}{unit}"))
         .collect::<Vec<_>>()
         .join(" ")

@@ -1,70 +1,81 @@
-//! Puts the playground together, and takes it down again.
+//! Starts the playground and shuts it down.
 
 use std::{
     io::{Write, stdout},
+    net::SocketAddr,
     time::Duration,
 };
 
+use clap::Args;
 use tokio::{sync::watch, time::timeout};
 use tollgate::StoreError;
 use tracing::level_filters::LevelFilter;
 
-use super::{
-    args::PlaygroundArgs,
-    serve::{self, Scenes},
-};
+use super::serve::{self, Sessions};
 use crate::{
     args::OutputArgs,
     common::{
-        failure::Failure,
-        listening::listen,
-        runtime,
-        signals::Signals,
-        store::{Place, Redis},
+        listen::{bind, parse_address},
+        output::Failure,
+        runtime::{self, Signals},
+        store::{RedisConfig, StoreArgs, StoreConfig},
     },
 };
 
-/// How long scenes have for deleting what they wrote.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Try five algorithms side by side in the browser: send requests, see which are admitted, and why
+///
+/// Every open page has its own session with a simulated clock. The page's URL contains the whole session, so that a link shows
+/// others the same. Keys in Redis have a prefix per session, and are deleted when the page is closed.
+#[derive(Args)]
+pub(crate) struct PlaygroundArgs {
+    /// The address of the page. A bare port listens on 127.0.0.1
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, default_value = "127.0.0.1:4000")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// The time that sessions have at shutdown to delete their keys.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &PlaygroundArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
-    let place = args.store.place()?;
-    runtime::of_all_cores()?.block_on(serve(args, place, output))
+    let store = args.store.config()?;
+    runtime::multi_thread()?.block_on(serve(args, store, output))
 }
 
-async fn serve(args: &PlaygroundArgs, place: Place, output: OutputArgs) -> Result<(), Failure> {
-    let signals = Signals::listen();
-    let counted = match &place {
-        Place::Memory => "in memory".to_owned(),
-        Place::Redis(redis) => check(redis)
+async fn serve(args: &PlaygroundArgs, store: StoreConfig, output: OutputArgs) -> Result<(), Failure> {
+    let signals = Signals::install();
+    let location = match &store {
+        StoreConfig::Memory => "in memory".to_owned(),
+        StoreConfig::Redis(redis) => check(redis)
             .await
             .map_err(|error| format!("--store cannot be used: {error}"))?,
     };
-    let (listener, listening) = listen(args.listen, "--listen")?;
+    let (listener, address) = bind(args.listen, "--listen")?;
     if !output.quiet {
-        // A reader that closes the pipe has read enough.
+        // A closed pipe must not stop the playground.
         writeln!(
             stdout(),
-            "playground: open http://{listening} in a browser; limits count {counted}"
+            "playground: open http://{address} in a browser; counters are {location}"
         )
         .ok();
     }
 
-    let end = watch::Sender::new(false);
-    let router = serve::router(Scenes::new(place, end.clone()));
+    let shutdown = watch::Sender::new(false);
+    let router = serve::router(Sessions::new(store, shutdown.clone()));
     tokio::select! {
         served = axum::serve(listener, router) => return Ok(served?),
-        _ = signals.any() => {}
+        _ = signals.recv() => {}
     }
-    end.send_replace(true);
-    // A scene that hangs on a Redis which is gone has nothing to delete there.
-    timeout(PATIENCE, end.closed()).await.ok();
+    shutdown.send_replace(true);
+    // A session that waits for a stopped Redis has nothing to delete there.
+    timeout(SHUTDOWN_TIMEOUT, shutdown.closed()).await.ok();
     Ok(())
 }
 
-/// Asked once, so that whoever gave a wrong address learns of it here, not from five lanes.
-async fn check(redis: &Redis) -> Result<String, StoreError> {
+/// Calls Redis once, so that a wrong address fails here rather than in five lanes.
+async fn check(redis: &RedisConfig) -> Result<String, StoreError> {
     let store = redis.builder().build()?;
     store.check().await?;
     Ok(format!("on Redis at {}", store.health().servers()[0].address()))

@@ -8,43 +8,43 @@ use http::HeaderName;
 use crate::common::store::StoreArgs;
 
 const AFTER_HELP: &str = "\
-FILE can be - for standard input. There is no router here: limits by route that
-name no path count all requests as one.
+FILE can be - for standard input. There is no router, so a limit by route
+without a path counts all requests under one key.
 
-A request of a trace is, in one line,
+A request of a trace is one line:
   {\"at_us\":1700000000000000,\"method\":\"GET\",\"path\":\"/api/x\",
    \"headers\":{\"x-user-id\":\"u1\"},\"ip\":\"203.0.113.7\",\"cost\":1}
-All but at_us, microseconds since 1970, may be left out. docs/simulate.md has
-the formats that it reads and writes.";
+Only at_us is required, in microseconds since 1970. docs/simulate.md describes
+the input and output formats.";
 
-/// Replay an access log or a trace through a rules file: what would these rules have done?
+/// Replay an access log or a trace through a rules file, and report what the rules would have done
 ///
-/// Nothing is sent to anybody, and every run starts from nothing. Without arguments it reports on a sample that is built in.
+/// No requests are sent, and every run starts with unused limits. Without arguments it replays a built-in sample.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SimulateArgs {
-    /// The rules to try
+    /// The rules file
     #[arg(long, value_name = "FILE", requires = "recording")]
     pub(crate) rules: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) recording: RecordingArgs,
-    /// Send the log's user as this header, so that rules can count by user. If [trust] of the rules lists the header, it is
-    /// ignored: it comes from the client
+    /// Set this header to the user of the log, so that limits can count by user. It is ignored if [trust] of the rules file
+    /// lists the header, since the client sends it
     #[arg(long, value_name = "NAME", requires = "log", conflicts_with = "trace")]
     pub(crate) user_header: Option<HeaderName>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
 }
 
-/// What happened once.
+/// The recorded requests.
 #[derive(Args)]
 #[group(id = "recording", multiple = false, requires = "rules")]
 pub(crate) struct RecordingArgs {
-    /// An access log in the Common or the Combined Log Format: reports what was admitted and denied by which limit, the top keys
-    /// and the worst minutes
+    /// An access log in the Common or Combined Log Format. Prints a report of admitted and denied requests by limit, with the
+    /// top keys and the worst minutes
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// A JSON object a line, each a request: answers each with a line of JSON, in order
+    /// A trace with one request per line, as JSON. Prints the decision about each as a line of JSON, in order
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A file, or standard input, line by line.
+//! Reads a file or standard input line by line.
 
 use std::{
     fs::File,
@@ -6,14 +6,14 @@ use std::{
     path::Path,
 };
 
-use crate::common::failure::Failure;
+use crate::common::output::Failure;
 
 pub(crate) struct Input {
     name: String,
     reader: BufReader<Box<dyn Read>>,
-    /// In bytes, where that is known.
+    /// In bytes, if known.
     size: Option<u64>,
-    read: u64,
+    bytes_read: u64,
     lines: u64,
     line: Vec<u8>,
 }
@@ -24,17 +24,17 @@ impl Input {
             Some("-") => ("standard input".to_owned(), Box::new(io::stdin()), None),
             _ => {
                 let name = file.display().to_string();
-                let told = |error| format!("{name}: {error}");
-                let source = File::open(file).map_err(told)?;
-                let about = source.metadata().map_err(told)?;
-                let size = about.is_file().then_some(about.len());
+                let with_name = |error| format!("{name}: {error}");
+                let source = File::open(file).map_err(with_name)?;
+                let metadata = source.metadata().map_err(with_name)?;
+                let size = metadata.is_file().then_some(metadata.len());
                 (name, Box::new(source), size)
             }
         };
         Ok(Self::new(name, source, size))
     }
 
-    /// What is built in.
+    /// Reads a built-in text.
     pub(crate) fn text(name: &str, text: &'static str) -> Self {
         Self::new(name.to_owned(), Box::new(text.as_bytes()), Some(text.len() as u64))
     }
@@ -44,13 +44,13 @@ impl Input {
             name,
             reader: BufReader::with_capacity(1 << 16, source),
             size,
-            read: 0,
+            bytes_read: 0,
             lines: 0,
             line: Vec::new(),
         }
     }
 
-    /// The next line, without its end.
+    /// Returns the next line without its line ending.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
         self.line.clear();
         let read = self.reader.read_until(b'\n', &mut self.line);
@@ -58,14 +58,14 @@ impl Input {
         if read == 0 {
             return Ok(None);
         }
-        self.read += read as u64;
+        self.bytes_read += read as u64;
         self.lines += 1;
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Whether the next line may have to be waited for.
-    pub(crate) fn is_drained(&self) -> bool {
+    /// Whether the buffer is empty, so that the next read may block.
+    pub(crate) fn may_block(&self) -> bool {
         self.reader.buffer().is_empty()
     }
 
@@ -77,12 +77,11 @@ impl Input {
         self.size
     }
 
-    /// How many bytes have been read.
-    pub(crate) fn read(&self) -> u64 {
-        self.read
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read
     }
 
-    /// How many lines have been read, which is the number of the last.
+    /// The number of lines read, which is the number of the last line.
     pub(crate) fn lines(&self) -> u64 {
         self.lines
     }

@@ -1,58 +1,71 @@
-//! `tollgate simulate`: what would these rules have done? Puts recorded requests through a rules file, at the times they came.
+//! `tollgate simulate`: replays recorded requests through a rules file, at their recorded times.
 
 mod args;
 mod calendar;
+mod format;
 mod input;
-mod ledger;
 mod log;
-mod numbers;
-mod peer;
 mod progress;
 mod report;
-mod shared;
+mod scratch_redis;
+mod store;
 mod trace;
 
-use tollgate::RuleSet;
+use std::net::{IpAddr, SocketAddr};
+
+use http::Extensions;
+use tollgate::{RuleSet, extract::NoPeerAddr};
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use self::args::SimulateArgs;
-use self::{input::Input, ledger::Ledger, progress::Progress};
+use self::{input::Input, progress::Progress, store::SimulationStore};
 use crate::{
     args::OutputArgs,
-    common::{failure::Failure, rules},
+    common::{output::Failure, rules},
 };
 
-/// For a first try: what is built in.
 const SAMPLE_RULES: &str = include_str!("sample.toml");
 const SAMPLE_LOG: &str = include_str!("sample.log");
 
-/// For a first try, on standard error.
-const NOTICE: &str = "\
-This is a sample. For files of your own: tollgate simulate --rules FILE --log FILE
-(--help tells more)
+const SAMPLE_NOTICE: &str = "\
+This is a sample. For your own files: tollgate simulate --rules FILE --log FILE
+(see --help)
 ";
 
 pub(crate) fn run(args: &SimulateArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
-    let place = args.store.place()?;
+    let config = args.store.config()?;
     let rules = match &args.rules {
         Some(file) => rules::read(file)?,
         None => RuleSet::parse(SAMPLE_RULES)?,
     };
-    let recorded = args.recording.trace.as_ref().or(args.recording.log.as_ref());
-    let mut input = match recorded {
+    let recording = args.recording.trace.as_ref().or(args.recording.log.as_ref());
+    let mut input = match recording {
         Some(file) => Input::open(file)?,
         None => Input::text("sample.log", SAMPLE_LOG),
     };
-    let ledger = Ledger::open(&place)?;
-    if recorded.is_none() && !output.quiet {
-        eprintln!("{NOTICE}");
+    let store = SimulationStore::new(&config)?;
+    if recording.is_none() && !output.quiet {
+        eprintln!("{SAMPLE_NOTICE}");
     }
     if args.recording.trace.is_some() {
-        let mut progress = Progress::of_answers(&input, output.quiet);
-        trace::answer(&rules, &ledger, &mut input, &mut progress)
+        let mut progress = Progress::of_trace(&input, output.quiet);
+        trace::replay(&rules, &store, &mut input, &mut progress)
     } else {
-        let mut progress = Progress::of_a_report(&input, output.quiet);
-        log::report(&rules, &ledger, &mut input, &mut progress, args.user_header.as_ref())
+        let mut progress = Progress::of_log(&input, output.quiet);
+        log::replay(&rules, &store, &mut input, &mut progress, args.user_header.as_ref())
+    }
+}
+
+/// Sets the peer address of a request. Recordings do not contain the port.
+fn set_peer(extensions: &mut Extensions, address: Option<IpAddr>) {
+    let Some(address) = address else {
+        extensions.remove::<SocketAddr>();
+        extensions.insert(NoPeerAddr);
+        return;
+    };
+    match extensions.get_mut::<SocketAddr>() {
+        Some(peer) => peer.set_ip(address),
+        None => drop(extensions.insert(SocketAddr::new(address, 0))),
     }
 }

@@ -1,4 +1,4 @@
-//! How far it is, for whoever waits, and how fast it was.
+//! The progress bar, and the throughput at the end.
 
 use std::{
     io::{IsTerminal, stdout},
@@ -7,33 +7,31 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{
-    common::grouped::grouped,
-    simulate::{input::Input, numbers::lines},
-};
+use super::{format::lines, input::Input};
+use crate::common::grouped::grouped;
 
-/// The clock is looked at once in so many lines: often enough for Redis, and seldom enough for memory.
-const LINES: u64 = 256;
-const FRAME: Duration = Duration::from_millis(100);
+/// The clock is read once per this many lines: often enough with Redis, rarely enough in memory.
+const LINES_PER_CLOCK_READ: u64 = 256;
+const MIN_DRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Progress {
-    began: Instant,
-    drawn: Instant,
+    start: Instant,
+    last_drawn: Instant,
     bar: ProgressBar,
     quiet: bool,
 }
 
 impl Progress {
-    /// Of a run that writes nothing before its end.
-    pub(crate) fn of_a_report(input: &Input, quiet: bool) -> Self {
+    /// For a run that prints its result at the end.
+    pub(crate) fn of_log(input: &Input, quiet: bool) -> Self {
         Self::new(input, ProgressDrawTarget::stderr(), quiet)
     }
 
-    /// Of a run that writes all the time. On a terminal the answers themselves tell how far it is.
-    pub(crate) fn of_answers(input: &Input, quiet: bool) -> Self {
+    /// For a run that prints continuously. On a terminal, its output shows the progress.
+    pub(crate) fn of_trace(input: &Input, quiet: bool) -> Self {
         match stdout().is_terminal() {
             true => Self::new(input, ProgressDrawTarget::hidden(), quiet),
-            false => Self::of_a_report(input, quiet),
+            false => Self::of_log(input, quiet),
         }
     }
 
@@ -43,49 +41,44 @@ impl Progress {
             Some(_) => "{bar:40} {percent:>3} %  {msg}  {eta} to go",
             None => "{spinner} {msg}",
         };
-        let style = ProgressStyle::with_template(template).expect("the template is sound");
+        let style = ProgressStyle::with_template(template).expect("the template is valid");
         let bar = ProgressBar::with_draw_target(input.size(), target).with_style(style);
-        let began = Instant::now();
-        let drawn = began;
+        let start = Instant::now();
         Self {
-            began,
-            drawn,
+            start,
+            last_drawn: start,
             bar,
             quiet,
         }
     }
 
-    /// After each line.
-    pub(crate) fn keep(&mut self, input: &Input) {
-        if input.lines().is_multiple_of(LINES) && self.drawn.elapsed() >= FRAME {
-            self.drawn = Instant::now();
-            self.bar.set_message(self.told(input));
-            self.bar.set_position(input.read());
+    /// Redraws the bar if it is due. Call it after each line.
+    pub(crate) fn update(&mut self, input: &Input) {
+        if input.lines().is_multiple_of(LINES_PER_CLOCK_READ) && self.last_drawn.elapsed() >= MIN_DRAW_INTERVAL {
+            self.last_drawn = Instant::now();
+            let (lines, rate) = (lines(input.lines()), grouped(self.rate(input)));
+            self.bar.set_message(format!("{lines}, {rate} a second"));
+            self.bar.set_position(input.bytes_read());
         }
     }
 
-    /// Says something meanwhile.
-    pub(crate) fn warn(&self, words: &str) {
-        self.bar.suspend(|| eprintln!("{words}"));
+    /// Prints a warning above the bar.
+    pub(crate) fn warn(&self, message: &str) {
+        self.bar.suspend(|| eprintln!("{message}"));
     }
 
-    /// At the end.
-    pub(crate) fn tell(&self, input: &Input) {
+    /// Removes the bar and prints the throughput.
+    pub(crate) fn finish(&self, input: &Input) {
         self.bar.finish_and_clear();
         if self.quiet {
             return;
         }
-        let seconds = self.began.elapsed().as_secs_f64();
+        let seconds = self.start.elapsed().as_secs_f64();
         let (lines, rate) = (lines(input.lines()), grouped(self.rate(input)));
         eprintln!("{lines} in {seconds:.2} s: {rate} a second");
     }
 
-    fn told(&self, input: &Input) -> String {
-        let (lines, rate) = (lines(input.lines()), grouped(self.rate(input)));
-        format!("{lines}, {rate} a second")
-    }
-
     fn rate(&self, input: &Input) -> u64 {
-        (input.lines() as f64 / self.began.elapsed().as_secs_f64().max(1e-6)).round() as u64
+        (input.lines() as f64 / self.start.elapsed().as_secs_f64().max(1e-6)).round() as u64
     }
 }

@@ -3,16 +3,16 @@
 //! Run it with `cargo run -p example-from-tower-governor`, then for example
 //!
 //! ```sh
-//! for i in $(seq 7); do curl -i http://127.0.0.1:3000/before/hello; done              # five pass, two are refused
-//! for i in $(seq 7); do curl -i http://127.0.0.1:3000/after/hello; done               # the same five
+//! for i in $(seq 7); do curl -i http://127.0.0.1:3000/before/hello; done              # five are admitted, two rejected
+//! for i in $(seq 7); do curl -i http://127.0.0.1:3000/after/hello; done               # the same
 //!
-//! curl -i -d milk http://127.0.0.1:3000/after/notes                                   # 400: who is it?
-//! curl -i -d milk http://127.0.0.1:3000/after/notes -H 'x-tenant: acme'               # three an hour are written
-//! curl -i http://127.0.0.1:3000/after/notes                                           # and any number is read
+//! curl -i -d milk http://127.0.0.1:3000/after/notes                                   # 400: no tenant
+//! curl -i -d milk http://127.0.0.1:3000/after/notes -H 'x-tenant: acme'               # three an hour are admitted
+//! curl -i http://127.0.0.1:3000/after/notes                                           # exempt
 //! ```
 //!
-//! Both answer with the same statuses, and name the same limit and what is left of it. docs/guide/migrating.md says what
-//! becomes of each setting, and what differs.
+//! Both respond with the same status codes, and report the same limit and remaining quota. docs/guide/migrating.md maps each
+//! setting, and lists the differences.
 
 use std::{env, error::Error, net::SocketAddr, thread, time::Duration};
 
@@ -49,13 +49,13 @@ impl GovernorKey for Tenant {
 }
 
 fn before() -> Router {
-    // One every sixty seconds, and five at once.
+    // One every sixty seconds, with a burst of five.
     let hello = GovernorConfigBuilder::default()
         .per_second(60)
         .burst_size(5)
         .use_headers()
         .finish()
-        .expect("neither is zero");
+        .expect("a valid configuration");
     let notes = GovernorConfigBuilder::default()
         .period(Duration::from_secs(20 * 60))
         .burst_size(3)
@@ -63,9 +63,9 @@ fn before() -> Router {
         .key_extractor(Tenant)
         .use_headers()
         .finish()
-        .expect("neither is zero");
+        .expect("a valid configuration");
 
-    // Nothing else forgets addresses and tenants.
+    // Without this, addresses and tenants are never evicted.
     let (addresses, tenants) = (hello.limiter().clone(), notes.limiter().clone());
     thread::spawn(move || {
         loop {
@@ -94,12 +94,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let listener = TcpListener::bind(&listen)
         .await
-        .map_err(|error| format!("cannot listen on {listen} (LISTEN=ADDRESS:PORT says where): {error}"))?;
+        .map_err(|error| format!("cannot listen on {listen} (set LISTEN=ADDRESS:PORT to change it): {error}"))?;
     println!("listening on http://{}", listener.local_addr()?);
     let app = Router::new()
         .nest("/before", before())
         .nest("/after", after(MemoryStore::new()));
-    // Both read the peer's address, which axum hands on when it is told to.
+    // Both need the peer address, which axum provides with this method.
     let service = app.into_make_service_with_connect_info::<SocketAddr>();
     Ok(axum::serve(listener, service).await?)
 }

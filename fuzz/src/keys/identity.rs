@@ -1,4 +1,4 @@
-//! Identities, as extractors make them.
+//! Identities as key extractors build them.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -11,7 +11,7 @@ use tollgate::{
     fuzzing::{default_key, joined_key, key_of_bytes, route_key},
 };
 
-/// What extractors of the code may be called.
+/// Labels of key extractors.
 const LABELS: [&str; 8] = [
     "user",
     "x-user-id",
@@ -29,17 +29,17 @@ pub(super) enum Part {
         label: &'static str,
         value: Vec<u8>,
     },
-    StandIn(String),
+    Default(String),
     Route(String),
     Address(IpAddr),
     /// A tuple in a tuple.
-    Several(Vec<Part>),
-    /// Text of one's own, of which nothing is promised but that it is no client's.
+    Tuple(Vec<Part>),
+    /// Unencoded text of the application, with no guarantee except that clients do not control it.
     Verbatim(String),
 }
 
-/// A line for a part: the first letter says what it is, the others what it is made of.
-pub(super) fn read(lines: &mut Lines<'_>) -> Vec<Part> {
+/// Parses one part per line: its first letter is the kind, the rest the value.
+pub(super) fn parse(lines: &mut Lines<'_>) -> Vec<Part> {
     let mut parts = Vec::new();
     while parts.len() < 4
         && let Some(line) = lines.next()
@@ -48,9 +48,9 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Vec<Part> {
         let kind = rest.next().unwrap_or('n');
         let text = rest.as_str();
         parts.push(match kind {
-            '(' => Part::Several(read(lines)),
+            '(' => Part::Tuple(parse(lines)),
             ')' => break,
-            's' => Part::StandIn(text.into()),
+            's' => Part::Default(text.into()),
             'r' => Part::Route(format!("/{text}")),
             'v' => Part::Verbatim(text.into()),
             kind => match text.parse() {
@@ -63,14 +63,14 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Vec<Part> {
         });
     }
     match &mut parts[..] {
-        [] => vec![Part::StandIn("nobody".into())],
-        // There is no tuple of one.
-        [Part::Several(parts)] => std::mem::take(parts),
+        [] => vec![Part::Default("anonymous".into())],
+        // A tuple of one tuple is that tuple.
+        [Part::Tuple(parts)] => std::mem::take(parts),
         _ => parts,
     }
 }
 
-/// What they are counted by, together.
+/// The key of all parts together.
 pub(super) fn key(parts: &[Part]) -> Key {
     match parts {
         [one] => one.key(),
@@ -82,23 +82,23 @@ impl Part {
     fn key(&self) -> Key {
         match self {
             Self::Named { label, value } => key_of_bytes(label, value),
-            Self::StandIn(word) => default_key(word),
+            Self::Default(value) => default_key(value),
             Self::Route(template) => route_key(template),
-            Self::Several(parts) => key(parts),
+            Self::Tuple(parts) => key(parts),
             Self::Verbatim(text) => Key::verbatim(text.clone()),
             Self::Address(address) => {
                 let mut request = Request::new(());
                 request.extensions_mut().insert(SocketAddr::new(*address, 4711));
                 let key = ClientIp::peer().ipv6_prefix(128).extract(&request);
-                key.ok().flatten().expect("it has an address")
+                key.ok().flatten().expect("the request has an address")
             }
         }
     }
 
-    pub(super) fn is_made_by_extractors(&self) -> bool {
+    pub(super) fn is_from_extractor(&self) -> bool {
         match self {
             Self::Verbatim(_) => false,
-            Self::Several(parts) => parts.len() > 1 && parts.iter().all(Self::is_made_by_extractors),
+            Self::Tuple(parts) => parts.len() > 1 && parts.iter().all(Self::is_from_extractor),
             _ => true,
         }
     }

@@ -1,21 +1,20 @@
-//! The laws that every algorithm keeps, on any limits and any traffic: on the memory store, and of the pure functions
-//! underneath it.
+//! The laws of every algorithm, on any limits and any traffic: of the memory store, and of the pure functions beneath it.
 //!
 //! An input is one or two limits of eight bytes each, and steps of four bytes.
 
-mod admitted;
-mod moment;
+mod admissions;
+mod input;
+mod snapshot;
 mod trace;
-mod traffic;
 
-use self::{trace::Trace, traffic::Input};
+use self::{input::Input, trace::Trace};
 
-/// Limits and traffic.
+/// Checks limits and steps of traffic.
 pub fn laws(input: &[u8]) {
-    let Some(Input { rules, steps }) = Input::read(input) else {
+    let Some(Input { algorithms, steps }) = Input::parse(input) else {
         return;
     };
-    let mut trace = Trace::new(&rules);
+    let mut trace = Trace::new(&algorithms);
     for step in steps {
         trace.step(step);
     }

@@ -1,127 +1,126 @@
-//! Traffic on a memory store, step by step.
+//! Runs the steps of an input on a memory store.
 
 use std::collections::HashMap;
 
 use tollgate::{
-    Algorithm, Charge, Charges, Decision, Key, Limit, ManualClock, MemoryStore, Micros, Operation, Receipt, Rule,
-    State, Store,
+    Algorithm, AnyAlgorithm, Charge, Charges, Decision, Key, Limit, ManualClock, MemoryStore, Micros, Operation,
+    Receipt, State, Store,
 };
 
 use super::{
-    admitted::Admitted,
-    moment::Moment,
-    traffic::{Deed, Step},
+    admissions::Admissions,
+    input::{Action, Step},
+    snapshot::Snapshot,
 };
 
 const START: Micros = 1_700_000_000_000_000;
 
-/// More than there are, and few enough that a store is made in no time.
-const KEYS: usize = 100;
+/// More than the trace uses, and few enough that the store is cheap to create.
+const MAX_KEYS: usize = 100;
 
-/// One or two limits, and whoever is counted under them.
+/// One or two limits, and the keys that are charged.
 pub(super) struct Trace {
     store: MemoryStore,
     clock: ManualClock,
-    /// The latest time that there was.
+    /// The latest time so far.
     latest: Micros,
     limits: Vec<Limit>,
     /// By key and tier.
-    admitted: HashMap<(usize, usize), Admitted>,
-    receipts: Vec<Held>,
+    admissions: HashMap<(usize, usize), Admissions>,
+    receipts: Vec<OpenReceipt>,
 }
 
-/// A receipt, whose it is, and the number of what each tier granted for it.
-struct Held {
+/// A receipt, its key, and the index of its admission in each tier.
+struct OpenReceipt {
     receipt: Receipt,
     key: usize,
-    grants: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 impl Trace {
-    pub(super) fn new(rules: &[Rule]) -> Self {
+    pub(super) fn new(algorithms: &[AnyAlgorithm]) -> Self {
         let clock = ManualClock::at(START);
-        let limit = |(index, rule): (usize, &Rule)| Limit::new(&format!("tier{index}"), *rule);
+        let limit = |(index, algorithm): (usize, &AnyAlgorithm)| Limit::new(&format!("tier{index}"), *algorithm);
         Self {
             store: MemoryStore::builder()
                 .clock(clock.clone())
-                .keep_lapsed()
-                .max_keys(KEYS)
+                .retain_expired()
+                .max_keys(MAX_KEYS)
                 .build(),
             clock,
             latest: START,
-            limits: rules.iter().enumerate().map(limit).collect(),
-            admitted: HashMap::new(),
+            limits: algorithms.iter().enumerate().map(limit).collect(),
+            admissions: HashMap::new(),
             receipts: Vec::new(),
         }
     }
 
     pub(super) fn step(&mut self, step: &[u8; 4]) {
         let step = Step::from(*step);
-        self.clock.set(step.after(self.clock.now(), self.limits[0].rule()));
+        self.clock.set(step.time(self.clock.now(), self.limits[0].algorithm()));
         self.latest = self.latest.max(self.clock.now());
-        match step.deed() {
-            Deed::Acquire => self.acquire(step),
-            Deed::Refund => self.correct(step, |receipt, _| Operation::Refund(receipt)),
-            Deed::Settle => self.correct(step, |receipt, to| Operation::Settle(receipt.settled(to))),
-            Deed::Reset => self.reset(step),
+        match step.action() {
+            Action::Acquire => self.acquire(step),
+            Action::Refund => self.settle(step, |receipt, _| Operation::Refund(receipt)),
+            Action::Settle => self.settle(step, |receipt, to| Operation::Settle(receipt.settled(to))),
+            Action::Reset => self.reset(step),
         }
     }
 
     pub(super) fn finish(&self) {
-        for ((_, tier), admitted) in &self.admitted {
-            admitted.stay_within_the_bound(self.limits[*tier].rule());
+        for ((_, tier), admissions) in &self.admissions {
+            admissions.are_bounded(self.limits[*tier].algorithm());
         }
     }
 
-    /// A refusal changes nothing, an admission charges every tier, and each tier tells the truth.
+    /// A denial changes nothing, an admission charges every tier, and each tier returns the correct verdict.
     fn acquire(&mut self, step: Step) {
         let (now, key, before) = (self.clock.now(), step.key(), self.states(step.key()));
-        let moments: Vec<Moment<'_>> = self.moments(step, &before).collect();
-        moments.iter().for_each(|moment| moment.keeps_the_laws());
-        let alone = moments
+        let snapshots: Vec<Snapshot<'_>> = self.snapshots(step, &before).collect();
+        snapshots.iter().for_each(|snapshot| snapshot.check());
+        let verdicts = snapshots
             .iter()
-            .map(|moment| moment.rule.peek(moment.state, now, moment.cost));
-        let alone: Vec<_> = alone.collect();
-        let all = alone.iter().all(|verdict| verdict.outcome().admits());
+            .map(|snapshot| snapshot.algorithm.peek(snapshot.state, now, snapshot.cost));
+        let verdicts: Vec<_> = verdicts.collect();
+        let all = verdicts.iter().all(|verdict| verdict.outcome().admits());
 
         let mut decision = self.apply(Operation::Acquire(self.charges(step)));
         assert_eq!(decision.admits(), all);
-        for ((tier, moment), asked) in decision.tiers().iter().zip(&moments).zip(&alone) {
-            let passes = asked.outcome().admits();
-            let told = if all || !passes {
-                *asked
+        for ((tier, snapshot), verdict) in decision.tiers().iter().zip(&snapshots).zip(&verdicts) {
+            let expected = if all || !verdict.outcome().admits() {
+                *verdict
             } else {
-                moment.rule.peek(moment.state, now, 0)
+                snapshot.algorithm.peek(snapshot.state, now, 0)
             };
-            assert_eq!(tier.verdict(), told);
+            assert_eq!(tier.verdict(), expected);
         }
-        let expected = moments.iter().map(|moment| {
-            let mut expected = moment.state.clone();
-            if all && moment.cost > 0 {
-                moment.rule.commit(&mut expected, now, moment.cost);
+        let expected = snapshots.iter().map(|snapshot| {
+            let mut expected = snapshot.state.clone();
+            if all && snapshot.cost > 0 {
+                snapshot.algorithm.commit(&mut expected, now, snapshot.cost);
             }
             expected
         });
         assert_eq!(self.states(key), expected.collect::<Vec<_>>());
-        let costs: Vec<u64> = moments.iter().map(|moment| moment.cost.into()).collect();
+        let costs: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.cost.into()).collect();
         let receipt = decision.take_receipt();
         assert_eq!(receipt.is_some(), all && costs.iter().any(|cost| *cost > 0));
         if let Some(receipt) = receipt {
-            let granted = costs.into_iter().enumerate();
-            let grants = granted.map(|(tier, cost)| self.admitted.entry((key, tier)).or_default().grant(now, cost));
-            let grants = grants.collect();
-            self.receipts.push(Held { receipt, key, grants });
+            let indices = costs.into_iter().enumerate();
+            let indices = indices.map(|(tier, cost)| self.admissions.entry((key, tier)).or_default().add(now, cost));
+            let indices = indices.collect();
+            self.receipts.push(OpenReceipt { receipt, key, indices });
         }
     }
 
-    /// What is given back is there again, and no more than that; what is charged later is gone.
-    fn correct(&mut self, step: Step, operation: fn(Receipt, u64) -> Operation) {
+    /// A refund makes available at most what it refunds, and a surplus makes nothing available.
+    fn settle(&mut self, step: Step, operation: fn(Receipt, u64) -> Operation) {
         if self.receipts.is_empty() {
             return;
         }
-        let Held { receipt, key, grants } = self.receipts.swap_remove(step.pick(self.receipts.len()));
+        let OpenReceipt { receipt, key, indices } = self.receipts.swap_remove(step.index(self.receipts.len()));
         let (now, before) = (self.clock.now(), self.states(key));
-        let to = u64::from(step.cost(self.limits[0].rule()));
+        let to = u64::from(step.cost(self.limits[0].algorithm()));
         let charged: Vec<(Limit, u64)> = receipt
             .costs()
             .map(|(limit, cost)| (limit.clone(), cost.into()))
@@ -135,35 +134,36 @@ impl Trace {
         self.apply(operation);
         for (tier, (before, after)) in before.into_iter().zip(self.states(key)).enumerate() {
             let limit = &self.limits[tier];
-            let left = |state| limit.rule().peek(state, now, 0).remaining();
+            let remaining = |state| limit.algorithm().peek(state, now, 0).remaining();
             match charged.iter().find(|(charged, _)| charged == limit) {
                 Some((_, cost)) if to < *cost => {
-                    assert!(left(&after) >= left(&before) && left(&after) <= left(&before) + (cost - to));
-                    let lives = |state: &State| limit.rule().expires_at(state);
-                    assert!(after == before || lives(&after) <= lives(&before));
+                    assert!(remaining(&after) >= remaining(&before));
+                    assert!(remaining(&after) <= remaining(&before) + (cost - to));
+                    let expires_at = |state: &State| limit.algorithm().expires_at(state);
+                    assert!(after == before || expires_at(&after) <= expires_at(&before));
                 }
-                Some((_, cost)) if to > *cost => assert!(left(&after) <= left(&before)),
+                Some((_, cost)) if to > *cost => assert!(remaining(&after) <= remaining(&before)),
                 _ => assert_eq!(after, before),
             }
-            let admitted = self.admitted.entry((key, tier)).or_default();
-            admitted.correct(now, grants[tier], to);
+            let admissions = self.admissions.entry((key, tier)).or_default();
+            admissions.settle(now, indices[tier], to);
         }
     }
 
-    /// As if nothing had ever been charged.
+    /// A reset makes the state fresh.
     fn reset(&mut self, step: Step) {
         self.finish();
         self.apply(Operation::Reset(self.charges(step)));
         assert!(self.states(step.key()).iter().all(|state| *state == State::Fresh));
-        self.admitted.retain(|(key, _), _| *key != step.key());
-        self.receipts.retain(|held| held.key != step.key());
+        self.admissions.retain(|(key, _), _| *key != step.key());
+        self.receipts.retain(|open| open.key != step.key());
     }
 
     fn apply(&self, operation: Operation) -> Decision {
         self.store
             .apply(operation)
             .into_inner()
-            .expect("nobody fails in memory")
+            .expect("the memory store does not fail")
     }
 
     fn states(&self, key: usize) -> Vec<State> {
@@ -174,18 +174,23 @@ impl Trace {
     fn charges(&self, step: Step) -> Charges {
         let mut charges = Charges::new();
         for limit in &self.limits {
-            let charge = Charge::new(limit.clone(), identity(step.key())).cost(step.cost(limit.rule()));
-            charges.push(charge).expect("each tier has a name of its own");
+            let charge = Charge::new(limit.clone(), identity(step.key())).cost(step.cost(limit.algorithm()));
+            charges.push(charge).expect("tiers have different names");
         }
         charges
     }
 
-    /// As it stands by the latest time, since an earlier one may be taken for that.
-    fn moments<'m>(&'m self, step: Step, states: &'m [State]) -> impl Iterator<Item = Moment<'m>> {
+    /// Each limit's state at the latest time, since a state treats an earlier time as the latest.
+    fn snapshots<'s>(&'s self, step: Step, states: &'s [State]) -> impl Iterator<Item = Snapshot<'s>> {
         let now = self.latest;
         self.limits.iter().zip(states).map(move |(limit, state)| {
-            let (rule, cost) = (limit.rule(), step.cost(limit.rule()));
-            Moment { rule, state, now, cost }
+            let (algorithm, cost) = (limit.algorithm(), step.cost(limit.algorithm()));
+            Snapshot {
+                algorithm,
+                state,
+                now,
+                cost,
+            }
         })
     }
 }

@@ -1,24 +1,23 @@
-//! An API key, which nobody but its owner should ever see.
+//! The extractor of API keys, which stores and logs must not contain.
 
 use http::{HeaderName, HeaderValue, Request, header::AUTHORIZATION};
 
 use super::{
     super::{KeyError, KeyExtractor, Or},
-    header::{header_name, present},
+    header::{header_name, non_empty},
 };
 use crate::{
-    identity::digest,
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     key::Key,
+    key_encoding::digest,
 };
 
 /// An API key, counted by its digest: `apikey:5e884898da28047151d0e56f8dc62927`.
 ///
-/// The key itself is neither stored nor logged. Its digest is the first half of its SHA-256, so that
-/// `printf KEY | sha256sum | cut -c1-32` finds a key's limit; it hides a key that is long and random, not one that can be
-/// guessed.
+/// The key itself is neither stored nor logged. Its digest is the first half of its SHA-256, as
+/// `printf KEY | sha256sum | cut -c1-32` prints it. The digest protects long random keys, not keys that can be guessed.
 ///
-/// **A client can send any key.** Put the layer that verifies keys outside of this one, or limit addresses too.
+/// **A client can send any key.** Add the layer that verifies keys outside of this one, or limit addresses too.
 ///
 /// ```
 /// use http::Request;
@@ -42,14 +41,14 @@ impl ApiKey {
     /// The value of a header, like `x-api-key`.
     ///
     /// # Panics
-    /// When no header can be called that.
+    /// If the name is not a valid header name.
     #[track_caller]
     pub fn header(name: &str) -> Self {
-        invalid::expect(Self::try_header(name))
+        config_error::expect(Self::try_header(name))
     }
 
-    /// The value of a header, or an error when no header can be called that.
-    pub fn try_header(name: &str) -> Result<Self, Invalid> {
+    /// The value of a header, or an error if the name is not a valid header name.
+    pub fn try_header(name: &str) -> Result<Self, ConfigError> {
         header_name(name).map(|name| Self(Source::Header(name)))
     }
 
@@ -58,14 +57,14 @@ impl ApiKey {
         Self(Source::Bearer)
     }
 
-    /// What stands in for requests without a key: a word, or another key.
-    pub fn or<K>(self, otherwise: K) -> Or<Self, K> {
-        Or::new(self, otherwise)
+    /// Sets the default for requests without a key: a string, or another key extractor.
+    pub fn or<K>(self, default: K) -> Or<Self, K> {
+        Or::new(self, default)
     }
 }
 
 impl ApiKey {
-    /// The name of the header that it is in.
+    /// The name of the header that contains the key.
     pub(crate) fn name(&self) -> &HeaderName {
         match &self.0 {
             Source::Header(name) => name,
@@ -74,8 +73,8 @@ impl ApiKey {
     }
 
     /// The key of a request whose header has this value.
-    pub(crate) fn of(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
-        let value = present(self.name(), value);
+    pub(crate) fn header_key(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
+        let value = non_empty(self.name(), value);
         let secret = match &self.0 {
             Source::Header(_) => value?,
             Source::Bearer => value
@@ -86,7 +85,7 @@ impl ApiKey {
         Ok(Self::key(secret))
     }
 
-    /// The key of a request that has this secret.
+    /// The key of a request with this secret.
     pub(crate) fn key(secret: &[u8]) -> Key {
         Key::of_bytes("apikey", digest(secret).as_bytes())
     }
@@ -94,11 +93,11 @@ impl ApiKey {
 
 impl<B> KeyExtractor<Request<B>> for ApiKey {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        self.of(request.headers().get(self.name())).map(Some)
+        self.header_key(request.headers().get(self.name())).map(Some)
     }
 }
 
-/// The scheme is known by its letters, not by their case.
+/// The token of a header whose scheme is `Bearer`, in any case.
 fn bearer_token(authorization: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = authorization.split_at_checked("bearer ".len())?;
     let token = token.trim_ascii();

@@ -1,4 +1,4 @@
-//! The value of a cookie.
+//! The extractor of a cookie's value.
 
 use http::{Request, header::COOKIE};
 
@@ -7,9 +7,9 @@ use crate::key::Key;
 
 /// The value of a cookie: `cookie/session:8f3a`.
 ///
-/// **A client can send any cookie.** Put the layer that verifies sessions outside of this one, or limit addresses too. Values
-/// are stored as they are. Of several cookies of the name, the first counts; a request without one, or with an empty one, is
-/// refused with 400 unless there is a stand-in.
+/// **A client can send any cookie.** Add the layer that verifies sessions outside of this one, or limit addresses too. Values
+/// are stored unhashed. Of several cookies with the name, the first one counts. A request without the cookie, or with an empty
+/// one, is rejected with 400 unless there is a default key.
 ///
 /// ```
 /// use http::Request;
@@ -26,17 +26,17 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// The cookie of this name.
+    /// The cookie with this name.
     pub fn new(name: &str) -> Self {
-        // No header has a slash in its name, so no header's key reads like this.
+        // No header name contains a slash, so no header has this label.
         let label = format!("cookie/{name}").into();
         let name = name.into();
         Self { name, label }
     }
 
-    /// What stands in for requests without the cookie: a word, or another key.
-    pub fn or<K>(self, otherwise: K) -> Or<Self, K> {
-        Or::new(self, otherwise)
+    /// Sets the default for requests without the cookie: a string, or another key extractor.
+    pub fn or<K>(self, default: K) -> Or<Self, K> {
+        Or::new(self, default)
     }
 }
 
@@ -46,7 +46,7 @@ impl Cookie {
         &self.name
     }
 
-    /// The key of a request that has this value.
+    /// The key of a request with this value.
     pub(crate) fn key(&self, value: &[u8]) -> Key {
         Key::of_bytes(&self.label, value)
     }
@@ -54,7 +54,7 @@ impl Cookie {
 
 impl<B> KeyExtractor<Request<B>> for Cookie {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        // HTTP/2 may send each cookie in a header of its own.
+        // HTTP/2 may send each cookie in a separate header line.
         let lines = request.headers().get_all(COOKIE).into_iter();
         let mut pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
         match pairs.find_map(|pair| value_of(&self.name, pair)) {
@@ -64,7 +64,7 @@ impl<B> KeyExtractor<Request<B>> for Cookie {
     }
 }
 
-/// The value in `name=value`, without the quotes that it may have, if the name is this one.
+/// The value in `name=value`, without quotes, if the name matches.
 fn value_of<'c>(name: &str, pair: &'c [u8]) -> Option<&'c [u8]> {
     let equals = pair.iter().position(|byte| *byte == b'=')?;
     let (found, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());

@@ -1,4 +1,4 @@
-//! What an outer layer found out about a request.
+//! The extractor of a value in a request's extensions.
 
 use std::{any::type_name, fmt, marker::PhantomData};
 
@@ -7,10 +7,10 @@ use http::Request;
 use super::super::{IntoKey, KeyError, KeyExtractor, Or};
 use crate::key::Key;
 
-/// A value from the request's extensions, such as the user whom an outer layer authenticated.
+/// A value from the request's extensions, such as the user that an outer layer authenticated.
 ///
-/// That layer has to be outside of this one: with axum's `Router::layer`, it is added later. A request without the value
-/// is an error of the service (500), unless there is a stand-in.
+/// That layer has to be outside of this one: with axum's `Router::layer`, add it later. A request without the value is rejected
+/// with 500, as an error of the service, unless there is a default key.
 ///
 /// ```
 /// use http::Request;
@@ -22,7 +22,7 @@ use crate::key::Key;
 ///     is_admin: bool,
 /// }
 ///
-/// // Administrators are exempt, and whoever has not logged in is counted by address.
+/// // Administrators are exempt, and anonymous clients are counted by address.
 /// let user = FromExtension::new(|user: &CurrentUser| (!user.is_admin).then(|| Key::named("user", user.id)))
 ///     .or(ClientIp::peer());
 ///
@@ -40,7 +40,7 @@ where
     F: Fn(&T) -> V,
     V: IntoKey,
 {
-    /// The key that `read` makes of a `T`.
+    /// Extracts the key with `read` from the extension of type `T`.
     pub fn new(read: F) -> Self {
         Self {
             read,
@@ -48,9 +48,9 @@ where
         }
     }
 
-    /// What stands in for requests without the value: a word, or another key.
-    pub fn or<K>(self, otherwise: K) -> Or<Self, K> {
-        Or::new(self, otherwise)
+    /// Sets the default for requests without the value: a string, or another key extractor.
+    pub fn or<K>(self, default: K) -> Or<Self, K> {
+        Or::new(self, default)
     }
 }
 
@@ -65,7 +65,7 @@ where
             Some(value) => (self.read)(value).into_key(),
             None => Err(KeyError::not_inserted(
                 format!("`{}` in the request's extensions", type_name::<T>()),
-                "put the layer that inserts it outside of the rate limit, or give a stand-in with .or(..)",
+                "put the layer that inserts it outside of the rate limit, or set a default key with .or(..)",
             )),
         }
     }

@@ -4,21 +4,21 @@ use http::{HeaderName, HeaderValue, Request};
 
 use super::super::{KeyError, KeyExtractor, Or};
 use crate::{
-    invalid::{self, Invalid},
+    config_error::{self, ConfigError},
     key::Key,
 };
 
-/// Labels, and beginnings of labels, of other extractors, whose keys a header must not be able to name.
-const TAKEN: [&str; 3] = ["ip", "apikey", "method"];
-const BEGIN: [&str; 2] = ["query/", "cookie/"];
+/// Labels and label prefixes of other extractors, whose keys a header must not be able to imitate.
+const RESERVED_LABELS: [&str; 3] = ["ip", "apikey", "method"];
+const RESERVED_PREFIXES: [&str; 2] = ["query/", "cookie/"];
 
 /// The value of a header: `x-user-id:12345`, or `user:12345` with [`label("user")`](Self::label).
 ///
-/// **A client can send any header.** Use it where a proxy sets the header and removes what clients send, or where
-/// whoever makes up values only harms themselves.
+/// **A client can send any header.** Use it if a proxy sets the header and removes values from clients, or if a client that
+/// forges values only harms itself.
 ///
-/// A request without it, or with an empty one, is refused with 400 unless there is a stand-in. Of several, the first
-/// counts, as it does for handlers. Values are stored as they are: for secrets, there is [`ApiKey`](crate::ApiKey).
+/// A request without the header, or with an empty value, is rejected with 400 unless there is a default key. Of several values,
+/// the first one counts, as it does for handlers. Values are stored unhashed: for secrets, use [`ApiKey`](crate::ApiKey).
 ///
 /// ```
 /// use http::Request;
@@ -42,53 +42,52 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of this name.
+    /// The header with this name.
     ///
     /// # Panics
-    /// When no header can be called that.
+    /// If the name is not a valid header name.
     #[track_caller]
     pub fn new(name: &str) -> Self {
-        invalid::expect(Self::try_new(name))
+        config_error::expect(Self::try_new(name))
     }
 
-    /// The header of this name, or an error when no header can be called that.
-    pub fn try_new(name: &str) -> Result<Self, Invalid> {
+    /// The header with this name, or an error if it is not a valid header name.
+    pub fn try_new(name: &str) -> Result<Self, ConfigError> {
         let name = header_name(name)?;
-        let label = own_label(name.as_str());
+        let label = unreserved_label(name.as_str());
         Ok(Self { name, label })
     }
 
-    /// What keys begin with, in place of the header's name: `user` for `user:12345`.
+    /// Sets the prefix of keys, which is the header's name by default: `user` for `user:12345`.
     ///
-    /// `ip`, `apikey` and `method` are the labels of other extractors, whose keys a header must not name, and so is what begins
-    /// with `query/` or `cookie/`; with them, keys begin with `header/ip` and so on.
+    /// `ip`, `apikey`, `method` and labels that start with `query/` or `cookie/` are reserved for other extractors, whose keys a
+    /// header must not be able to imitate. They are prefixed with `header/`, as in `header/ip`.
     #[must_use]
     pub fn label(self, label: &str) -> Self {
         Self {
-            label: own_label(label),
+            label: unreserved_label(label),
             ..self
         }
     }
 
-    /// What stands in for requests without the header: a word, or another key.
-    pub fn or<K>(self, otherwise: K) -> Or<Self, K> {
-        Or::new(self, otherwise)
+    /// Sets the default for requests without the header: a string, or another key extractor.
+    pub fn or<K>(self, default: K) -> Or<Self, K> {
+        Or::new(self, default)
     }
 }
 
 impl Header {
-    /// The header's name.
     #[cfg(feature = "rules")]
     pub(crate) fn name(&self) -> &HeaderName {
         &self.name
     }
 
     /// The key of a request whose header has this value.
-    pub(crate) fn of(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
-        present(&self.name, value).map(|value| self.key(value))
+    pub(crate) fn header_key(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
+        non_empty(&self.name, value).map(|value| self.key(value))
     }
 
-    /// The key of a request that has this value.
+    /// The key of a request with this value.
     pub(crate) fn key(&self, value: &[u8]) -> Key {
         Key::of_bytes(&self.label, value)
     }
@@ -96,26 +95,26 @@ impl Header {
 
 impl<B> KeyExtractor<Request<B>> for Header {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        self.of(request.headers().get(&self.name)).map(Some)
+        self.header_key(request.headers().get(&self.name)).map(Some)
     }
 }
 
-/// No header has a slash in its name, so no other header reads like this.
-fn own_label(label: &str) -> Box<str> {
-    match TAKEN.contains(&label) || BEGIN.iter().any(|taken| label.starts_with(taken)) {
+/// Prefixes a reserved label. No header name contains a slash, so no other header has the prefixed label.
+fn unreserved_label(label: &str) -> Box<str> {
+    match RESERVED_LABELS.contains(&label) || RESERVED_PREFIXES.iter().any(|prefix| label.starts_with(prefix)) {
         true => format!("header/{label}").into(),
         false => label.into(),
     }
 }
 
-/// A header's name, or an error that says what is wrong with it.
-pub(crate) fn header_name(name: &str) -> Result<HeaderName, Invalid> {
+/// Parses a header's name.
+pub(crate) fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
     let must = "be the name of a header, like x-user-id";
-    HeaderName::from_bytes(name.as_bytes()).map_err(|_| Invalid::new("header", format_args!("{name:?}"), must))
+    HeaderName::from_bytes(name.as_bytes()).map_err(|_| ConfigError::new("header", format_args!("{name:?}"), must))
 }
 
-/// The value of a header, unless it is empty.
-pub(super) fn present<'r>(name: &HeaderName, value: Option<&'r HeaderValue>) -> Result<&'r [u8], KeyError> {
+/// The value of a header, or an error if it is missing or empty.
+pub(super) fn non_empty<'r>(name: &HeaderName, value: Option<&'r HeaderValue>) -> Result<&'r [u8], KeyError> {
     let value = value.map(HeaderValue::as_bytes);
     value
         .filter(|value| !value.is_empty())

@@ -1,13 +1,13 @@
-//! The method of a request.
+//! The extractor of a request's method, and methods as matchers.
 
 use http::{Method, Request};
 
 use super::super::{KeyError, KeyExtractor, Matcher};
 use crate::key::Key;
 
-/// The request's method: `method:GET`. It is of use in a tuple, like `(Header::new("x-user-id"), HttpMethod)`.
+/// The request's method: `method:GET`. Use it in a tuple, like `(Header::new("x-user-id"), HttpMethod)`.
 ///
-/// Methods that HTTP does not define are one, `method:other`: a client can make up as many as it likes.
+/// All methods that HTTP does not define share the key `method:other`, because a client can invent any number of them.
 ///
 /// ```
 /// use http::Request;
@@ -21,7 +21,7 @@ use crate::key::Key;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HttpMethod;
 
-const DEFINED: [&str; 10] = [
+const DEFINED_METHODS: [&str; 10] = [
     "GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "PATCH", "TRACE", "QUERY",
 ];
 
@@ -32,14 +32,18 @@ impl<B> KeyExtractor<Request<B>> for HttpMethod {
 }
 
 impl HttpMethod {
-    /// The key of a request that has this method.
+    /// The key of a request with this method.
     pub(crate) fn key(method: &str) -> Key {
-        let method = if DEFINED.contains(&method) { method } else { "other" };
+        let method = if DEFINED_METHODS.contains(&method) {
+            method
+        } else {
+            "other"
+        };
         Key::named("method", method)
     }
 }
 
-/// Requests of this method.
+/// Matches requests with this method.
 impl<B> Matcher<Request<B>> for Method {
     fn matches(&self, request: &Request<B>) -> Result<bool, KeyError> {
         Ok(request.method() == self)

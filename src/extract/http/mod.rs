@@ -1,4 +1,4 @@
-//! Keys, costs and matchers from HTTP requests.
+//! Key extractors, cost extractors and matchers for HTTP requests.
 
 mod api_key;
 mod client_ip;
@@ -16,7 +16,7 @@ pub(crate) use self::header::header_name;
 pub use self::route::Route;
 pub use self::{
     api_key::ApiKey,
-    client_ip::{ClientIp, Unaddressed, Within},
+    client_ip::{ClientIp, InNetworks, NoPeerAddr},
     content_length::ContentLength,
     cookie::Cookie,
     extension::FromExtension,

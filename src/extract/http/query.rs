@@ -1,15 +1,14 @@
-//! A parameter of the query.
+//! The extractor of a query parameter.
 
 use http::Request;
 
 use super::super::{KeyError, KeyExtractor, Or};
 use crate::key::Key;
 
-/// The value of a parameter in the query: `query/tenant:acme` for `?tenant=acme`.
+/// The value of a query parameter: `query/tenant:acme` for `?tenant=acme`.
 ///
-/// **A client can send any parameter.** It is decoded as handlers see it, so that no other spelling of the same value counts
-/// apart; of several, the first counts. A request without it, or with an empty one, is refused with 400 unless there is a
-/// stand-in.
+/// **A client can send any parameter.** It is decoded, so that all encodings of a value share one key. Of several values, the
+/// first one counts. A request without the parameter, or with an empty one, is rejected with 400 unless there is a default key.
 ///
 /// ```
 /// use http::Request;
@@ -26,17 +25,17 @@ pub struct QueryParam {
 }
 
 impl QueryParam {
-    /// The parameter of this name, as it reads when it is decoded.
+    /// The parameter with this decoded name.
     pub fn new(name: &str) -> Self {
-        // No header has a slash in its name, so no header's key reads like this.
+        // No header name contains a slash, so no header has this label.
         let label = format!("query/{name}").into();
         let name = name.into();
         Self { name, label }
     }
 
-    /// What stands in for requests without the parameter: a word, or another key.
-    pub fn or<K>(self, otherwise: K) -> Or<Self, K> {
-        Or::new(self, otherwise)
+    /// Sets the default for requests without the parameter: a string, or another key extractor.
+    pub fn or<K>(self, default: K) -> Or<Self, K> {
+        Or::new(self, default)
     }
 }
 
@@ -46,7 +45,7 @@ impl QueryParam {
         &self.name
     }
 
-    /// The key of a request that has this value.
+    /// The key of a request with this value.
     pub(crate) fn key(&self, value: &[u8]) -> Key {
         Key::of_bytes(&self.label, value)
     }

@@ -1,4 +1,4 @@
-//! The template of a request's route.
+//! The extractor of a request's route.
 
 use axum::extract::MatchedPath;
 use http::Request;
@@ -6,17 +6,17 @@ use http::Request;
 use super::super::{KeyError, KeyExtractor};
 use crate::key::Key;
 
-/// The template of the route that axum matched: `/users/{id}` counts as one, whatever the id.
+/// The template of the route that axum matched: `/users/{id}` is one key for all ids.
 ///
-/// Its braces read `<id>` in a key: Redis Cluster would place all keys of a route on one node by what is in braces. Where
-/// no route was matched, in a fallback or around a whole router, all requests count as one, `~unmatched`: never by their
-/// path, which clients make up.
+/// The key contains `<id>` for `{id}`, because Redis Cluster treats text in braces as a hash tag and would place all keys of a
+/// route on one node. Where no route is matched, in a fallback or around a whole router, all requests share the key
+/// `~unmatched`: clients can invent paths, so paths are never keys.
 ///
 /// ```
 /// use axum::{Router, routing::get};
 /// use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer, Route};
 ///
-/// // One layer, and a limit for each client on each route.
+/// // One layer that limits each client on each route.
 /// let limit = RateLimitLayer::sliding_counter("route", Quota::per_minute(60), (ClientIp::peer(), Route), MemoryStore::new());
 /// let app: Router = Router::new()
 ///     .route("/notes", get(async || "notes"))
@@ -31,7 +31,7 @@ impl<B> KeyExtractor<Request<B>> for Route {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         let matched = request.extensions().get::<MatchedPath>();
         Ok(Some(matched.map_or_else(
-            || Key::stand_in("unmatched"),
+            || Key::default_key("unmatched"),
             |path| Key::route(path.as_str()),
         )))
     }

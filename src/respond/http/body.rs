@@ -1,4 +1,4 @@
-//! The bodies of refusals.
+//! The bodies of rejections.
 
 use std::{
     fmt::{self, Write},
@@ -8,100 +8,102 @@ use std::{
 use http::HeaderValue;
 
 use super::super::Rejection;
-use crate::{decision::Tier, extract::KeyError};
+use crate::{decision::TierDecision, extract::KeyError};
 
-/// A body and its type, as [`HttpAnswers::body`](crate::HttpAnswers::body) takes it.
+/// The body of a rejection and its content type, for [`HttpResponder::body`](crate::HttpResponder::body).
 ///
 /// ```
-/// use tollgate::{AnswerBody, HttpAnswers};
+/// use tollgate::{RejectionBody, HttpResponder};
 ///
-/// let answers = HttpAnswers::new().body(|why| AnswerBody::json(format!(r#"{{"code":{}}}"#, why.status().as_u16())));
-/// # let _ = answers;
+/// let responder = HttpResponder::new()
+///     .body(|rejection| RejectionBody::json(format!(r#"{{"code":{}}}"#, rejection.status().as_u16())));
+/// # let _ = responder;
 /// ```
 #[derive(Clone, Debug)]
-pub struct AnswerBody {
+pub struct RejectionBody {
     pub(super) content_type: HeaderValue,
     pub(super) text: String,
 }
 
-impl AnswerBody {
-    /// A text of this type.
+impl RejectionBody {
+    /// A body with this content type.
     pub fn new(content_type: HeaderValue, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { content_type, text }
     }
 
-    /// A text of `application/json`.
+    /// A body of `application/json`.
     pub fn json(text: impl Into<String>) -> Self {
         Self::new(HeaderValue::from_static("application/json"), text)
     }
 
-    /// A text of `text/plain`.
+    /// A body of `text/plain`.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::new(HeaderValue::from_static("text/plain; charset=utf-8"), text)
     }
 }
 
-/// The form that bodies take.
+/// The format of bodies.
 #[derive(Clone)]
-pub(super) enum Form {
+pub(super) enum BodyFormat {
     Json,
     ProblemDetails,
-    Own(Arc<dyn Fn(&Rejection) -> AnswerBody + Send + Sync>),
+    Custom(Arc<dyn Fn(&Rejection) -> RejectionBody + Send + Sync>),
 }
 
-impl Form {
-    pub(super) fn body(&self, why: &Rejection) -> AnswerBody {
+impl BodyFormat {
+    pub(super) fn body(&self, rejection: &Rejection) -> RejectionBody {
         match self {
-            Self::Json => json(why),
-            Self::ProblemDetails => problem_details(why),
-            Self::Own(body) => body(why),
+            Self::Json => json(rejection),
+            Self::ProblemDetails => problem_details(rejection),
+            Self::Custom(body) => body(rejection),
         }
     }
 }
 
-fn json(why: &Rejection) -> AnswerBody {
-    let error = match why {
+fn json(rejection: &Rejection) -> RejectionBody {
+    let error = match rejection {
         Rejection::Limited(_) => "rate_limit_exceeded",
         Rejection::Unavailable(_) => "rate_limiter_unavailable",
         Rejection::Key(KeyError::Missing { .. }) => "rate_limit_key_missing",
         Rejection::Key(KeyError::NotProvided { .. }) => "rate_limiter_misconfigured",
-        Rejection::Denied => "request_denied",
+        Rejection::Blocked => "request_blocked",
     };
-    let message = Quoted(&why.to_string()).to_string();
-    let retry_after = retry_after(why);
-    AnswerBody::json(format!(r#"{{"error":"{error}","message":{message}{retry_after}}}"#))
+    let message = JsonString(&rejection.to_string()).to_string();
+    let retry_after = retry_after(rejection);
+    RejectionBody::json(format!(r#"{{"error":"{error}","message":{message}{retry_after}}}"#))
 }
 
-/// RFC 9457, with the types and the member that the IETF's draft on rate limits registers.
-fn problem_details(why: &Rejection) -> AnswerBody {
+/// Problem details (RFC 9457), with the types and the member that the IETF draft on rate limits registers.
+fn problem_details(rejection: &Rejection) -> RejectionBody {
     const TYPES: &str = "https://iana.org/assignments/http-problem-types#";
-    let kind = match why {
+    let kind = match rejection {
         Rejection::Limited(_) => format!("{TYPES}quota-exceeded"),
         Rejection::Unavailable(_) => format!("{TYPES}temporary-reduced-capacity"),
-        Rejection::Key(_) | Rejection::Denied => "about:blank".into(),
+        Rejection::Key(_) | Rejection::Blocked => "about:blank".into(),
     };
-    let (status, detail) = (why.status(), Quoted(&why.to_string()).to_string());
+    let (status, detail) = (rejection.status(), JsonString(&rejection.to_string()).to_string());
     let title = status.canonical_reason().unwrap_or_default();
-    let (violated, retry_after, status) = (violated_policies(why), retry_after(why), status.as_u16());
-    AnswerBody::new(
+    let (violated, retry_after, status) = (violated_policies(rejection), retry_after(rejection), status.as_u16());
+    RejectionBody::new(
         HeaderValue::from_static("application/problem+json"),
         format!(r#"{{"type":"{kind}","title":"{title}","status":{status},"detail":{detail}{violated}{retry_after}}}"#),
     )
 }
 
-fn retry_after(why: &Rejection) -> String {
-    why.retry_after_secs()
+fn retry_after(rejection: &Rejection) -> String {
+    rejection
+        .retry_after_secs()
         .map_or_else(String::new, |seconds| format!(r#","retry_after":{seconds}"#))
 }
 
-/// The listed tiers that refused, by name; none when it was an unlisted one.
-fn violated_policies(why: &Rejection) -> String {
-    let Rejection::Limited(decision) = why else {
+/// The names of the visible tiers that denied the request; none if only hidden ones did.
+fn violated_policies(rejection: &Rejection) -> String {
+    let Rejection::Limited(decision) = rejection else {
         return String::new();
     };
-    let refused = |tier: &&Tier| tier.is_listed() && !tier.verdict().outcome().admits();
-    let names = decision.tiers().iter().filter(refused);
+    let denied = |tier: &&TierDecision| tier.is_visible() && !tier.verdict().outcome().admits();
+    let names = decision.tiers().iter().filter(denied);
     let names: Vec<_> = names.map(|tier| format!("\"{}\"", tier.limit().name())).collect();
     match names.is_empty() {
         true => String::new(),
@@ -109,10 +111,10 @@ fn violated_policies(why: &Rejection) -> String {
     }
 }
 
-/// A text as JSON writes it.
-struct Quoted<'a>(&'a str);
+/// A text as a JSON string.
+struct JsonString<'a>(&'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for JsonString<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
         for char in self.0.chars() {
@@ -126,12 +128,12 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-impl fmt::Debug for Form {
+impl fmt::Debug for BodyFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Json => "Json",
             Self::ProblemDetails => "ProblemDetails",
-            Self::Own(_) => "Own",
+            Self::Custom(_) => "Custom",
         })
     }
 }

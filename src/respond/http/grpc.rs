@@ -1,4 +1,4 @@
-//! Answers to gRPC requests: a status in the headers, and no body.
+//! Responses to gRPC requests: a status in the headers, and no body.
 
 use std::fmt::Write;
 
@@ -6,8 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header
 
 use super::{
     super::{Rejection, Respond},
-    forward::forward,
-    headers::Headers,
+    headers::{Headers, forward},
 };
 use crate::{decision::Decision, extract::KeyError};
 
@@ -16,23 +15,23 @@ const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 const GRPC_RETRY_PUSHBACK_MS: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
 
-/// Answers to gRPC requests, for servers that speak nothing else.
+/// Responds to gRPC requests, for servers that serve gRPC only.
 ///
-// Its examples need tonic: they are run from `tests/`.
+// The examples need tonic, so `tests/` runs them.
 #[cfg_attr(not(doctest), doc = include_str!("grpc.md"))]
 #[derive(Clone, Debug, Default)]
-pub struct GrpcAnswers {
+pub struct GrpcResponder {
     pub(super) headers: Headers,
 }
 
-impl GrpcAnswers {
-    /// Both families of headers, and a reset by the epoch.
+impl GrpcResponder {
+    /// Writes both families of headers, and the reset as an epoch time.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcAnswers {
+impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcResponder {
     type Context = ();
 
     fn context(&self, _: &Request<B>) {}
@@ -41,9 +40,9 @@ impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcAnswers {
         forward(decision, request);
     }
 
-    fn reject(&self, (): (), why: Rejection) -> Result<Response<C>, E> {
-        let mut response = refusal(&why, C::default());
-        self.headers.write_refusal(&why, response.headers_mut());
+    fn reject(&self, (): (), rejection: Rejection) -> Result<Response<C>, E> {
+        let mut response = reject(&rejection, C::default());
+        self.headers.write_rejection(&rejection, response.headers_mut());
         Ok(response)
     }
 
@@ -53,7 +52,7 @@ impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcAnswers {
     }
 }
 
-/// Whether a request is gRPC, in whatever encoding, which always POSTs. gRPC-Web is not: its statuses are in bodies.
+/// Whether a request is gRPC, in any encoding. gRPC always uses POST. gRPC-Web is not included: its statuses are in bodies.
 pub(super) fn is_grpc<B>(request: &Request<B>) -> bool {
     let posted = (request.method() == Method::POST).then(|| request.headers());
     let media_type = posted
@@ -65,26 +64,26 @@ pub(super) fn is_grpc<B>(request: &Request<B>) -> bool {
     })
 }
 
-/// Whether a limit has refused a call.
+/// Whether a limit denied the call.
 pub(super) fn is_limited(headers: &HeaderMap) -> bool {
     let status = headers.get(GRPC_STATUS);
     status.is_some_and(|status| *status == HeaderValue::from(Code::ResourceExhausted as u16))
 }
 
-/// What gRPC calls trailers-only: a response that ends with its headers, around an empty body.
-pub(super) fn refusal<C>(why: &Rejection, empty: C) -> Response<C> {
+/// A gRPC trailers-only response: it ends with its headers, and its body is empty.
+pub(super) fn reject<C>(rejection: &Rejection, empty: C) -> Response<C> {
     let mut response = Response::new(empty);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-    headers.insert(GRPC_STATUS, HeaderValue::from(code(why) as u16));
-    headers.insert(GRPC_MESSAGE, percent_encoded(&why.to_string()));
-    if let Some(millis) = pushback(why) {
+    headers.insert(GRPC_STATUS, HeaderValue::from(code(rejection) as u16));
+    headers.insert(GRPC_MESSAGE, percent_encoded(&rejection.to_string()));
+    if let Some(millis) = pushback(rejection) {
         headers.insert(GRPC_RETRY_PUSHBACK_MS, HeaderValue::from(millis));
     }
     response
 }
 
-/// Of the codes that gRPC has, those of refusals.
+/// The gRPC status codes of rejections.
 enum Code {
     InvalidArgument = 3,
     PermissionDenied = 7,
@@ -93,36 +92,38 @@ enum Code {
     Unavailable = 14,
 }
 
-fn code(why: &Rejection) -> Code {
-    match why {
+fn code(rejection: &Rejection) -> Code {
+    match rejection {
         Rejection::Limited(_) => Code::ResourceExhausted,
         Rejection::Unavailable(_) => Code::Unavailable,
-        Rejection::Denied => Code::PermissionDenied,
+        Rejection::Blocked => Code::PermissionDenied,
         Rejection::Key(KeyError::Missing { .. }) => Code::InvalidArgument,
         Rejection::Key(KeyError::NotProvided { .. }) => Code::Internal,
     }
 }
 
-/// In how many milliseconds a client may try again by itself, rounded up; -1 is never. Clients read 32 bits, and none
-/// should wait for longer than these hold. Nobody retries what lacks its key or is denied anyway.
-fn pushback(why: &Rejection) -> Option<i32> {
-    match why {
+/// The value of `grpc-retry-pushback-ms`: the milliseconds until a client may retry, rounded up, or -1 for never. Clients parse
+/// 32 bits, so a longer wait is -1 too. Clients do not retry the status codes of a missing key or a blocked request.
+fn pushback(rejection: &Rejection) -> Option<i32> {
+    match rejection {
         Rejection::Limited(_) | Rejection::Unavailable(_) => {
-            let millis = why.retry_after().map(|wait| wait.as_nanos().div_ceil(1_000_000).max(1));
+            let millis = rejection
+                .retry_after()
+                .map(|wait| wait.as_nanos().div_ceil(1_000_000).max(1));
             Some(millis.and_then(|millis| millis.try_into().ok()).unwrap_or(-1))
         }
-        Rejection::Key(_) | Rejection::Denied => None,
+        Rejection::Key(_) | Rejection::Blocked => None,
     }
 }
 
-/// As gRPC has messages: whatever is not printable in ASCII is escaped, and so is the sign that escapes.
+/// A gRPC message, in which `%` and all bytes that are not printable ASCII are percent-encoded.
 fn percent_encoded(message: &str) -> HeaderValue {
     let mut encoded = String::with_capacity(message.len());
     for byte in message.bytes() {
         match byte {
             b' '..=b'~' if byte != b'%' => encoded.push(byte.into()),
-            _ => write!(encoded, "%{byte:02X}").expect("a String takes whatever is written"),
+            _ => write!(encoded, "%{byte:02X}").expect("writing to a String never fails"),
         }
     }
-    HeaderValue::try_from(encoded).expect("printable ASCII may be in a header")
+    HeaderValue::try_from(encoded).expect("printable ASCII is valid in a header")
 }

@@ -1,14 +1,14 @@
-//! The headers that tell clients how much is left.
+//! What a decision adds to HTTP messages: headers to the response, and itself to the request's extensions.
 
-use http::{HeaderMap, HeaderName, HeaderValue, header::Entry};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, header::Entry};
 
 use super::{
     super::Rejection,
-    fields::{self, ResetUnit},
+    header_values::{self, ResetUnit},
 };
 use crate::{
+    decimal::{self, DecimalBuf},
     decision::Decision,
-    digits::{self, Digits},
 };
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -17,29 +17,29 @@ const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Which headers are written, and how.
+/// The header settings of a responder.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
-    pub(super) names: Names,
+    pub(super) names: HeaderNames,
     pub(super) reset: ResetUnit,
     pub(super) ietf: bool,
 }
 
-/// What limit, remaining and reset of the X- family are called, if it is written.
+/// The names of the limit, remaining and reset headers of the `X-RateLimit` family.
 #[derive(Clone, Debug)]
-pub(super) enum Names {
+pub(super) enum HeaderNames {
     None,
-    Usual,
-    Own([HeaderName; 3]),
+    Default,
+    Custom([HeaderName; 3]),
 }
 
-impl Names {
-    /// The usual ones are made where they are needed, which is quicker than to clone them.
+impl HeaderNames {
+    /// Creates the default names instead of storing them, because that is faster than cloning.
     fn all(&self) -> Option<[HeaderName; 3]> {
         match self {
             Self::None => None,
-            Self::Usual => Some([X_RATELIMIT_LIMIT, X_RATELIMIT_REMAINING, X_RATELIMIT_RESET]),
-            Self::Own(names) => Some(names.clone()),
+            Self::Default => Some([X_RATELIMIT_LIMIT, X_RATELIMIT_REMAINING, X_RATELIMIT_RESET]),
+            Self::Custom(names) => Some(names.clone()),
         }
     }
 }
@@ -47,7 +47,7 @@ impl Names {
 impl Default for Headers {
     fn default() -> Self {
         Self {
-            names: Names::Usual,
+            names: HeaderNames::Default,
             reset: ResetUnit::default(),
             ietf: true,
         }
@@ -55,17 +55,17 @@ impl Default for Headers {
 }
 
 impl Headers {
-    /// Where it was not a limit that refused, there is nothing to tell of limits.
-    pub(super) fn write_refusal(&self, why: &Rejection, headers: &mut HeaderMap) {
-        if let Rejection::Limited(decision) = why {
+    /// Writes the headers of a denial. Other rejections have none.
+    pub(super) fn write_rejection(&self, rejection: &Rejection, headers: &mut HeaderMap) {
+        if let Rejection::Limited(decision) = rejection {
             self.write(decision, false, headers);
         }
     }
 
-    /// Tells what is left. Where an inner layer has refused the request, that one has spoken.
-    pub(super) fn write(&self, decision: &Decision, refused: bool, headers: &mut HeaderMap) {
+    /// Writes the headers of a decision. If an inner layer denied the request, its X- headers are kept.
+    pub(super) fn write(&self, decision: &Decision, denied_inside: bool, headers: &mut HeaderMap) {
         if let Some(names) = self.names.all() {
-            write_tightest(names, self.reset, decision, refused, headers);
+            write_most_restrictive(names, self.reset, decision, denied_inside, headers);
         }
         if self.ietf {
             write_lists(decision, headers);
@@ -73,40 +73,42 @@ impl Headers {
     }
 }
 
-/// Speaks for one tier, unless an inner layer has already spoken for one with less left, or for the one that refused, which
-/// may have had something left if the request cost more.
-fn write_tightest(
+/// Writes the X- headers of the most restrictive tier. Keeps those of an inner layer if its remaining quota is lower, or if it
+/// denied the request, since a denying tier has quota left if the request costs more.
+fn write_most_restrictive(
     names: [HeaderName; 3],
     unit: ResetUnit,
     decision: &Decision,
-    refused: bool,
+    denied_inside: bool,
     headers: &mut HeaderMap,
 ) {
-    let Some(tier) = fields::tightest(decision) else { return };
+    let Some(tier) = header_values::most_restrictive(decision) else {
+        return;
+    };
     let [limit, remaining, reset] = names;
     let left = tier.verdict().remaining();
     match headers.entry(remaining) {
-        Entry::Occupied(told) if refused || parsed(told.get()).is_some_and(|told| told <= left) => return,
-        Entry::Occupied(mut told) => drop(told.insert(number(left))),
-        Entry::Vacant(untold) => drop(untold.insert(number(left))),
+        Entry::Occupied(inner) if denied_inside || parse(inner.get()).is_some_and(|inner| inner <= left) => return,
+        Entry::Occupied(mut inner) => drop(inner.insert(number(left))),
+        Entry::Vacant(vacant) => drop(vacant.insert(number(left))),
     }
-    headers.insert(limit, number(tier.limit().rule().capacity().into()));
-    headers.insert(reset, number(fields::reset(tier, decision.now(), unit)));
+    headers.insert(limit, number(tier.limit().algorithm().capacity().into()));
+    headers.insert(reset, number(header_values::reset(tier, decision.now(), unit)));
 }
 
-fn parsed(value: &HeaderValue) -> Option<u64> {
+fn parse(value: &HeaderValue) -> Option<u64> {
     value.to_str().ok()?.parse().ok()
 }
 
-/// A number as a header's value. Small ones, which most are, take no memory.
+/// A number as a header's value. Numbers below 1000, the most frequent ones, are not allocated.
 fn number(number: u64) -> HeaderValue {
     match number {
-        0..1000 => HeaderValue::from_static(digits::below_1000(number as usize)),
-        _ => HeaderValue::try_from(Digits::new().of(number).to_vec()).expect("digits may be in a header"),
+        0..1000 => HeaderValue::from_static(decimal::below_1000(number as usize)),
+        _ => HeaderValue::try_from(DecimalBuf::new().format(number).to_vec()).expect("digits are valid in a header"),
     }
 }
 
-/// The structured fields of the IETF's draft: lists, so that what inner layers wrote stays beside it.
+/// Appends the structured fields of the IETF draft. They are lists, so the members of inner layers are kept.
 fn write_lists(decision: &Decision, headers: &mut HeaderMap) {
     let [policy, state] = lists(decision);
     for (name, list) in [(RATELIMIT_POLICY, policy), (RATELIMIT, state)] {
@@ -118,25 +120,42 @@ fn write_lists(decision: &Decision, headers: &mut HeaderMap) {
     }
 }
 
-/// A member per tier, of what it allows and of what is left. The names of limits need no escapes.
+/// The policy list and the state list, with one member per tier. The names of limits need no escaping.
 fn lists(decision: &Decision) -> [Vec<u8>; 2] {
     let [mut policy, mut state] = [(); 2].map(|()| Vec::with_capacity(64));
-    for tier in fields::listed(decision) {
-        let (name, rule) = (tier.limit().name().as_bytes(), tier.limit().rule());
+    for tier in header_values::visible(decision) {
+        let (name, algorithm) = (tier.limit().name().as_bytes(), tier.limit().algorithm());
         let separator: &[u8] = if policy.is_empty() { b"" } else { b", " };
-        let (limit, left) = (rule.capacity().into(), tier.verdict().remaining());
-        add(&mut policy, [separator, b"\"", name, b"\";q=", Digits::new().of(limit)]);
-        if let Some(window) = fields::window(rule) {
-            add(&mut policy, [b";w=", Digits::new().of(window)]);
+        let (limit, left) = (algorithm.capacity().into(), tier.verdict().remaining());
+        append(
+            &mut policy,
+            [separator, b"\"", name, b"\";q=", DecimalBuf::new().format(limit)],
+        );
+        if let Some(window) = header_values::window(algorithm) {
+            append(&mut policy, [b";w=", DecimalBuf::new().format(window)]);
         }
-        add(&mut state, [separator, b"\"", name, b"\";r=", Digits::new().of(left)]);
-        add(&mut state, [b";t=", Digits::new().of(fields::more_in(tier))]);
+        append(
+            &mut state,
+            [separator, b"\"", name, b"\";r=", DecimalBuf::new().format(left)],
+        );
+        append(
+            &mut state,
+            [b";t=", DecimalBuf::new().format(header_values::reset_secs(tier))],
+        );
     }
     [policy, state]
 }
 
-fn add<const N: usize>(list: &mut Vec<u8>, pieces: [&[u8]; N]) {
-    pieces.iter().for_each(|piece| list.extend_from_slice(piece));
+fn append<const N: usize>(list: &mut Vec<u8>, parts: [&[u8]; N]) {
+    parts.iter().for_each(|part| list.extend_from_slice(part));
+}
+
+/// Inserts the decision into the request's extensions, after the tiers of outer layers.
+pub(super) fn forward<B>(decision: &Decision, request: &mut Request<B>) {
+    let extensions = request.extensions_mut();
+    if let Some(outer) = extensions.insert(decision.clone()) {
+        extensions.insert(decision.clone().with_outer_tiers(&outer));
+    }
 }
 
 #[cfg(test)]
@@ -144,9 +163,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_reads_as_it_displays() {
-        for told in [0, 9, 10, 99, 100, 999, 1000, 1001, 9_999_999_999, u64::MAX] {
-            assert_eq!(number(told), told.to_string());
+    fn a_number_is_formatted_like_display() {
+        for value in [0, 9, 10, 99, 100, 999, 1000, 1001, 9_999_999_999, u64::MAX] {
+            assert_eq!(number(value), value.to_string());
         }
     }
 }

@@ -1,14 +1,11 @@
-//! Answers to HTTP requests: 429, headers, and a body that a client can act on.
+//! Responders for HTTP and gRPC.
 
-mod answers;
 mod body;
 #[cfg(feature = "axum")]
-mod extractor;
-mod fields;
-mod forward;
+mod decision_extractor;
 mod grpc;
+mod header_values;
 mod headers;
-mod settings;
-mod status;
+mod responder;
 
-pub use self::{answers::HttpAnswers, body::AnswerBody, fields::ResetUnit, grpc::GrpcAnswers};
+pub use self::{body::RejectionBody, grpc::GrpcResponder, header_values::ResetUnit, responder::HttpResponder};

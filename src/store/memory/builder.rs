@@ -5,17 +5,17 @@ use std::sync::Arc;
 use super::{shards::Shards, store::MemoryStore};
 use crate::{
     clock::Clock,
-    invalid::{self, Invalid},
-    measure,
+    config_error::{self, ConfigError},
+    metrics,
 };
 
 impl MemoryStore {
-    /// A store of up to a million keys on the system's clock.
+    /// A store of up to a million keys on the system clock.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// A store with settings of its own.
+    /// A builder for other settings.
     pub fn builder() -> MemoryStoreBuilder {
         MemoryStoreBuilder {
             max_keys: 1_000_000,
@@ -25,7 +25,7 @@ impl MemoryStore {
     }
 }
 
-/// Settings of a [`MemoryStore`].
+/// Builds a [`MemoryStore`].
 #[derive(Clone, Debug)]
 pub struct MemoryStoreBuilder {
     max_keys: usize,
@@ -34,28 +34,28 @@ pub struct MemoryStoreBuilder {
 }
 
 impl MemoryStoreBuilder {
-    /// The most keys it holds; a million by default. It bounds keys, not bytes: a full log takes eight an entry.
+    /// The maximal number of keys; a million by default. It bounds keys, not bytes: a sliding log takes eight bytes per entry.
     ///
-    /// The bound is shared out among up to 64 shards, so a large store may begin to forget a little before it is full.
-    /// It should hold the tiers of one request at the very least, or a request forgets what it has just charged.
+    /// The bound is divided among up to 64 shards, so a large store may start to evict slightly before it is full. It should be
+    /// at least the number of tiers of one request, or a request evicts what it has just charged.
     ///
     /// # Panics
-    /// When it is 0.
+    /// If it is 0.
     #[must_use]
     #[track_caller]
     pub fn max_keys(self, max_keys: usize) -> Self {
-        invalid::expect(self.try_max_keys(max_keys))
+        config_error::expect(self.try_max_keys(max_keys))
     }
 
-    /// The most keys it holds, or an error when that is 0.
-    pub fn try_max_keys(self, max_keys: usize) -> Result<Self, Invalid> {
+    /// The maximal number of keys, or an error if it is 0.
+    pub fn try_max_keys(self, max_keys: usize) -> Result<Self, ConfigError> {
         match max_keys {
-            0 => Err(Invalid::new("max_keys", max_keys, "be at least 1")),
+            0 => Err(ConfigError::new("max_keys", max_keys, "be at least 1")),
             _ => Ok(Self { max_keys, ..self }),
         }
     }
 
-    /// The clock it goes by: a [`ManualClock`](crate::ManualClock) lets a test say what time it is.
+    /// The clock of the store: a [`ManualClock`](crate::ManualClock) in tests.
     #[must_use]
     pub fn clock(self, clock: impl Into<Clock>) -> Self {
         Self {
@@ -64,19 +64,19 @@ impl MemoryStoreBuilder {
         }
     }
 
-    /// Does not sweep state that has lapsed, which takes memory for every key that there ever was, up to
+    /// Keeps expired state instead of sweeping it. Every key ever charged then takes memory, up to
     /// [`max_keys`](Self::max_keys).
     ///
-    /// It is for replays on a [`ManualClock`](crate::ManualClock) that may go back: what had lapsed then counts again, as it does
-    /// in Redis.
+    /// It is for replays on a [`ManualClock`](crate::ManualClock) that may go back: expired state then counts again, as in
+    /// Redis.
     #[must_use]
-    pub fn keep_lapsed(self) -> Self {
+    pub fn retain_expired(self) -> Self {
         Self { sweeps: false, ..self }
     }
 
-    /// The store.
+    /// Builds the store.
     pub fn build(self) -> MemoryStore {
-        measure::describe();
+        metrics::describe();
         MemoryStore(Arc::new(Shards::new(self.max_keys, self.sweeps, self.clock)))
     }
 }

@@ -1,14 +1,14 @@
-//! One shard: what is remembered of its keys, how they are charged, and which of them are forgotten.
+//! One shard: charging its keys, sweeping expired ones, and evicting when it is full.
 //!
-//! A key is due no later than it truly lapses. Whoever takes the head of the heap looks at the truth, and puts it back
-//! if it was early. So a busy key costs the heap nothing while it is charged, and the head, once it is true, is the key
-//! nearest to fresh: the one to sweep, and the one to forget when there is no more room.
+//! An entry's due time is never later than its expiry. The sweep computes the real expiry of the heap's head, and reschedules
+//! the head if it has not expired. So charging a key does not touch the heap, and a head whose due time is its expiry is the
+//! key that expires next: the one to sweep, and the one to evict when the shard is full.
 
 use foldhash::quality::RandomState;
 
-use super::entries::{Entries, Entry, HEAD};
+use super::indexed_heap::{Entry, HEAD, IndexedHeap};
 use crate::{
-    algorithm::{Algorithm, Mark, Rule, State},
+    algorithm::{Algorithm, AnyAlgorithm, Mark, State},
     charge::Charge,
     key::Key,
     limit::Limit,
@@ -17,58 +17,59 @@ use crate::{
     verdict::Verdict,
 };
 
-/// So few keys are not worth sweeping.
-const FEW: usize = 4;
+/// A shard with at most this many keys is not swept.
+const MIN_SWEEP_LEN: usize = 4;
 
-/// How many lapsed keys an operation may sweep: more than it adds as a rule, so that lapsed keys become fewer.
-const SWEEP: usize = 2;
+/// The maximal number of keys that an operation sweeps: usually more than it adds, so that expired keys do not accumulate.
+const MAX_SWEPT: usize = 2;
 
 pub(super) struct Shard {
-    entries: Entries,
-    most: usize,
+    heap: IndexedHeap,
+    max_keys: usize,
     sweeps: bool,
 }
 
 impl Shard {
-    pub(super) fn new(most: usize, sweeps: bool, hasher: RandomState) -> Self {
-        let entries = Entries::new(hasher);
-        Self { entries, most, sweeps }
+    pub(super) fn new(max_keys: usize, sweeps: bool, hasher: RandomState) -> Self {
+        let heap = IndexedHeap::new(hasher);
+        Self { heap, max_keys, sweeps }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.heap.len()
     }
 
     pub(super) fn state(&self, hash: u64, limit: &Limit, key: &Key) -> Option<&State> {
-        let at = self.entries.find(hash, limit, key)?;
-        Some(&self.entries.at(at).state)
+        let position = self.heap.find(hash, limit, key)?;
+        Some(&self.heap.entry(position).state)
     }
 
-    /// What a charge of this cost would be told.
+    /// The verdict about a charge of this cost.
     pub(super) fn peek(&self, hash: u64, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
         let state = self.state(hash, &charge.limit, &charge.key).unwrap_or(&State::Fresh);
-        charge.limit.rule().peek(state, now, cost)
+        charge.limit.algorithm().peek(state, now, cost)
     }
 
-    /// Takes a charge that a peek has admitted.
+    /// Applies a charge that a peek has admitted.
     pub(super) fn commit(&mut self, hash: u64, charge: &Charge, now: Micros) -> Mark {
         let Charge { limit, key, cost, .. } = charge;
-        match self.entries.find(hash, limit, key) {
-            Some(at) => {
-                let mark = limit.rule().commit(&mut self.entries.at_mut(at).state, now, *cost);
-                self.follow(at, limit);
+        match self.heap.find(hash, limit, key) {
+            Some(position) => {
+                let state = &mut self.heap.entry_mut(position).state;
+                let mark = limit.algorithm().commit(state, now, *cost);
+                self.update_limit(position, limit);
                 mark
             }
             None => {
                 let mut state = State::Fresh;
-                let mark = limit.rule().commit(&mut state, now, *cost);
-                self.remember(hash, limit, key, state, now);
+                let mark = limit.algorithm().commit(&mut state, now, *cost);
+                self.insert_with_eviction(hash, limit, key, state, now);
                 mark
             }
         }
     }
 
-    /// Peeks and, if that admits, commits: with one look-up, where there is only one charge.
+    /// Peeks and, if the charge is admitted, commits, with one lookup.
     pub(super) fn acquire(
         &mut self,
         hash: u64,
@@ -77,97 +78,104 @@ impl Shard {
         cost: Cost,
         now: Micros,
     ) -> (Verdict, Option<Mark>) {
-        let Some(at) = self.entries.find(hash, limit, key) else {
+        let Some(position) = self.heap.find(hash, limit, key) else {
             let mut state = State::Fresh;
-            let decided = limit.rule().acquire(&mut state, now, cost);
+            let decided = limit.algorithm().acquire(&mut state, now, cost);
             if decided.1.is_some() {
-                self.remember(hash, limit, key, state, now);
+                self.insert_with_eviction(hash, limit, key, state, now);
             }
             return decided;
         };
-        let entry = self.entries.at_mut(at);
-        let decided = limit.rule().acquire(&mut entry.state, now, cost);
+        let entry = self.heap.entry_mut(position);
+        let decided = limit.algorithm().acquire(&mut entry.state, now, cost);
         if decided.1.is_some() {
-            self.follow(at, limit);
+            self.update_limit(position, limit);
         }
         decided
     }
 
-    /// A charge never brings forward when a state lapses, but another version of the limit may.
-    fn follow(&mut self, at: usize, limit: &Limit) {
-        if self.entries.at_mut(at).limit.follow(limit) {
-            self.bring_forward(at);
+    /// Stores the latest version of the limit. A charge never makes a state expire earlier, but another version may.
+    fn update_limit(&mut self, position: usize, limit: &Limit) {
+        if self.heap.entry_mut(position).limit.update_to(limit) {
+            self.reschedule_earlier(position);
         }
     }
 
-    /// Changes a key's state in any way, and keeps it only while it counts.
-    pub(super) fn update(&mut self, hash: u64, charge: &Charge, now: Micros, change: impl FnOnce(&Rule, &mut State)) {
+    /// Changes a key's state, and removes the key if that makes it expire.
+    pub(super) fn update(
+        &mut self,
+        hash: u64,
+        charge: &Charge,
+        now: Micros,
+        change: impl FnOnce(&AnyAlgorithm, &mut State),
+    ) {
         let Charge { limit, key, .. } = charge;
-        let Some(at) = self.entries.find(hash, limit, key) else {
+        let Some(position) = self.heap.find(hash, limit, key) else {
             let mut state = State::Fresh;
-            change(limit.rule(), &mut state);
-            return self.remember(hash, limit, key, state, now);
+            change(limit.algorithm(), &mut state);
+            return self.insert_with_eviction(hash, limit, key, state, now);
         };
-        let entry = self.entries.at_mut(at);
-        entry.limit.follow(limit);
+        let entry = self.heap.entry_mut(position);
+        entry.limit.update_to(limit);
         let before = entry.expires_at();
-        change(limit.rule(), &mut entry.state);
+        change(limit.algorithm(), &mut entry.state);
         let expires_at = entry.expires_at();
         if expires_at <= now && expires_at != before {
-            self.entries.remove(at);
+            self.heap.remove(position);
         } else {
-            self.bring_forward(at);
+            self.reschedule_earlier(position);
         }
     }
 
-    /// Sees to it that a key is due no later than it lapses.
-    fn bring_forward(&mut self, at: usize) {
-        let entry = self.entries.at(at);
+    /// Moves the due time of an entry forward if it is later than its expiry.
+    fn reschedule_earlier(&mut self, position: usize) {
+        let entry = self.heap.entry(position);
         let expires_at = entry.expires_at();
         if expires_at < entry.due {
-            self.entries.reschedule(at, expires_at);
+            self.heap.reschedule(position, expires_at);
         }
     }
 
-    /// Adds a key whose state counts. Makes room first, so that it is never the newcomer who is forgotten.
-    fn remember(&mut self, hash: u64, limit: &Limit, key: &Key, state: State, now: Micros) {
-        let due = limit.rule().expires_at(&state);
+    /// Adds a key, unless its state has expired. A full shard evicts first, so that it never evicts the new key.
+    fn insert_with_eviction(&mut self, hash: u64, limit: &Limit, key: &Key, state: State, now: Micros) {
+        let due = limit.algorithm().expires_at(&state);
         if due <= now {
             return;
         }
-        while self.entries.len() >= self.most {
-            self.take_head(Micros::MAX);
+        while self.heap.len() >= self.max_keys {
+            self.pop_or_reschedule_due(Micros::MAX);
         }
         let (limit, key) = (limit.clone(), key.clone());
-        self.entries.insert(hash, Entry { limit, key, state, due });
+        self.heap.insert(hash, Entry { limit, key, state, due });
     }
 
     pub(super) fn remove(&mut self, hash: u64, charge: &Charge) {
-        if let Some(at) = self.entries.find(hash, &charge.limit, &charge.key) {
-            self.entries.remove(at);
+        if let Some(position) = self.heap.find(hash, &charge.limit, &charge.key) {
+            self.heap.remove(position);
         }
     }
 
-    /// Removes a few keys that have lapsed, as every operation that comes by does.
+    /// Removes a few expired keys. Every operation calls it.
     pub(super) fn sweep(&mut self, now: Micros) {
-        for _ in 0..SWEEP {
-            if !self.sweeps || self.entries.len() <= FEW || !self.take_head(now) {
+        for _ in 0..MAX_SWEPT {
+            if !self.sweeps || self.heap.len() <= MIN_SWEEP_LEN || !self.pop_or_reschedule_due(now) {
                 return;
             }
         }
-        self.entries.shrink();
+        self.heap.shrink();
     }
 
-    /// Removes the head if it has lapsed by `by`, puts it back if it was early, and tells whether it was due.
-    fn take_head(&mut self, by: Micros) -> bool {
-        let Some(head) = self.entries.head().filter(|head| head.due <= by) else {
+    /// If the head is due by `deadline`, removes it if its due time is its expiry, otherwise reschedules it. Returns whether it
+    /// was due.
+    fn pop_or_reschedule_due(&mut self, deadline: Micros) -> bool {
+        let Some(head) = self.heap.head().filter(|head| head.due <= deadline) else {
             return false;
         };
         let expires_at = head.expires_at();
         if expires_at <= head.due {
-            self.entries.remove(HEAD);
+            self.heap.remove(HEAD);
         } else {
-            self.entries.reschedule(HEAD, expires_at);
+            self.heap.reschedule(HEAD, expires_at);
         }
         true
     }

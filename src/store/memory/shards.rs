@@ -1,4 +1,4 @@
-//! All shards of a store: which one a key is in, and how it is locked.
+//! The shards of a store: selecting and locking one by a key's hash.
 
 use std::{
     hint,
@@ -7,29 +7,29 @@ use std::{
 
 use foldhash::quality::RandomState;
 
-use super::{entries, shard::Shard};
+use super::{indexed_heap, shard::Shard};
 use crate::{
-    algorithm::Mark, clock::Clock, key::Key, limit::Limit, measure, quota::Cost, time::Micros, verdict::Verdict,
+    algorithm::Mark, clock::Clock, key::Key, limit::Limit, metrics, quota::Cost, time::Micros, verdict::Verdict,
 };
 
-/// The shards of a store, and what picks one.
+/// All shards of a store, with their clock and hasher.
 pub(super) struct Shards {
     pub(super) clock: Clock,
     hasher: RandomState,
-    shards: Box<[Locked]>,
+    shards: Box<[PaddedShard]>,
 }
 
-/// Has its cache lines to itself: what happens next door is other threads' business.
+/// Aligned to two cache lines, against false sharing between threads.
 #[repr(align(128))]
-struct Locked(Mutex<Shard>);
+struct PaddedShard(Mutex<Shard>);
 
 impl Shards {
     pub(super) fn new(max_keys: usize, sweeps: bool, clock: Clock) -> Self {
-        // A shard of fewer than 1024 keys would make the bound uneven for no gain.
+        // With fewer than 1024 keys per shard, the bound would be uneven without a gain in speed.
         let shards = (max_keys / 1024).clamp(1, 64);
-        let most = max_keys / shards;
+        let max_keys = max_keys / shards;
         let hasher = RandomState::default();
-        let shard = |_| Locked(Mutex::new(Shard::new(most, sweeps, hasher.clone())));
+        let shard = |_| PaddedShard(Mutex::new(Shard::new(max_keys, sweeps, hasher.clone())));
         Self {
             clock,
             shards: (0..shards).map(shard).collect(),
@@ -37,12 +37,12 @@ impl Shards {
         }
     }
 
-    /// How many keys are in all of them.
+    /// The number of keys in all shards.
     pub(super) fn len(&self) -> usize {
         (0..self.shards.len()).map(|index| self.lock(index).len()).sum()
     }
 
-    /// One charge, as most requests have: one lock and one look-up will do.
+    /// Acquires a single charge, with one lock and one lookup.
     pub(super) fn decide(&self, limit: &Limit, key: &Key, cost: Cost, now: Micros) -> (Verdict, Option<Mark>) {
         let hash = self.hash(limit, key);
         let mut shard = self.lock(self.shard_index(hash));
@@ -51,45 +51,45 @@ impl Shards {
         shard.sweep(now);
         let after = shard.len();
         drop(shard);
-        measure::memory_keys(before, after);
+        metrics::memory_keys(before, after);
         decided
     }
 
     pub(super) fn hash(&self, limit: &Limit, key: &Key) -> u64 {
-        entries::hash(&self.hasher, limit, key)
+        indexed_heap::hash(&self.hasher, limit, key)
     }
 
-    /// By bits that the hash table does not look at: it takes the lowest for the place and the highest for the tag. They
-    /// are read as a fraction of all shards, which takes no division.
+    /// Uses bits of the hash that the hash table ignores: it takes the lowest for the bucket and the highest for the tag. They
+    /// are scaled to the number of shards by a multiplication, which is faster than a division.
     pub(super) fn shard_index(&self, hash: u64) -> usize {
         let fraction = u64::from((hash >> 25) as u32);
         ((fraction * self.shards.len() as u64) >> 32) as usize
     }
 
-    /// A shard is locked for some arithmetic. Who finds it locked looks away for longer than that takes: threads that
-    /// keep reaching for one lock hold each other up.
+    /// Spins with a backoff before it blocks. A shard is locked only for some arithmetic, and threads that retry at once slow
+    /// each other down.
     pub(super) fn lock(&self, index: usize) -> MutexGuard<'_, Shard> {
-        const LOOKS: usize = 50;
-        const PAUSES: usize = 32;
-        let Locked(shard) = &self.shards[index];
-        for _ in 0..LOOKS {
+        const MAX_SPINS: usize = 50;
+        const PAUSES_PER_SPIN: usize = 32;
+        let PaddedShard(shard) = &self.shards[index];
+        for _ in 0..MAX_SPINS {
             match shard.try_lock() {
                 Ok(shard) => return shard,
-                // Nothing that runs under the lock can panic half way, so a poisoned shard is as good as any.
+                // No code under the lock panics halfway through an update, so a poisoned shard is consistent.
                 Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => (0..PAUSES).for_each(|_| hint::spin_loop()),
+                Err(TryLockError::WouldBlock) => (0..PAUSES_PER_SPIN).for_each(|_| hint::spin_loop()),
             }
         }
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// With the last clone of a store, its keys are gone.
+/// Subtracts the keys of a dropped store from the metric.
 impl Drop for Shards {
     fn drop(&mut self) {
-        let shards = self.shards.iter_mut().map(|Locked(shard)| shard.get_mut());
-        let held = shards.map(|shard| shard.unwrap_or_else(PoisonError::into_inner).len());
-        measure::memory_keys(held.sum(), 0);
+        let shards = self.shards.iter_mut().map(|PaddedShard(shard)| shard.get_mut());
+        let keys = shards.map(|shard| shard.unwrap_or_else(PoisonError::into_inner).len());
+        metrics::memory_keys(keys.sum(), 0);
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::{algorithm::TokenBucket, quota::Quota};
 
-    /// Whoever has found keys that collide in one process has found nothing about another.
+    /// Keys that collide in one process must not collide in another.
     #[test]
     fn no_two_stores_hash_alike() {
         let limit = Limit::new("user", TokenBucket::new(Quota::per_second(1)));

@@ -1,4 +1,4 @@
-//! The store itself.
+//! The memory store's public API.
 
 use std::{
     convert::Infallible,
@@ -8,19 +8,19 @@ use std::{
 };
 
 use super::{
-    super::{Store, sealed::Sealed},
-    group,
+    super::{Store, store::Sealed},
     shards::Shards,
+    transaction,
 };
 use crate::{
     algorithm::State, charge::Charges, clock::Clock, decision::Decision, key::Key, limit::Limit, operation::Operation,
     quota::Cost, verdict::Verdict,
 };
 
-/// Keeps state in this process. Clones share it.
+/// A store in this process's memory. Clones share the state.
 ///
-/// It holds a bounded number of keys, a million unless told otherwise. State that has lapsed is swept as traffic comes
-/// by; when there is no more room, the key nearest to fresh is forgotten first.
+/// The number of keys is bounded, by default to a million. Every operation sweeps some expired state; a full store evicts the
+/// key that expires next.
 ///
 /// ```
 /// use std::time::Duration;
@@ -34,24 +34,24 @@ use crate::{
 pub struct MemoryStore(pub(super) Arc<Shards>);
 
 impl MemoryStore {
-    /// How many keys it holds, lapsed ones that nobody has swept yet included.
+    /// The number of keys, including expired ones that are not swept yet.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it holds no key at all.
+    /// Whether it holds no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What it remembers of a key, for a look from outside.
+    /// The state of a key, for inspection.
     pub fn state(&self, limit: &Limit, key: &Key) -> Option<State> {
         let hash = self.0.hash(limit, key);
         self.0.lock(self.0.shard_index(hash)).state(hash, limit, key).cloned()
     }
 
-    /// Charges one key at once: for code that is not asynchronous, and for loops where every nanosecond counts. What it
-    /// has charged cannot be given back; [`apply`](Store::apply) makes receipts, and charges several keys all or none.
+    /// Charges one key synchronously, for code that is not asynchronous and for hot loops. The charge cannot be refunded:
+    /// [`apply`](Store::apply) returns receipts, and charges several keys all or none.
     ///
     /// ```
     /// use tollgate::{Key, Limit, MemoryStore, Quota, TokenBucket};
@@ -59,8 +59,8 @@ impl MemoryStore {
     /// let store = MemoryStore::new();
     /// let limit = Limit::new("lines", TokenBucket::new(Quota::per_second(2)));
     /// let key = Key::new("module:net");
-    /// let passed = (0..10).filter(|_| store.acquire(&limit, &key, 1).outcome().admits());
-    /// assert_eq!(passed.count(), 2);
+    /// let admitted = (0..10).filter(|_| store.acquire(&limit, &key, 1).outcome().admits());
+    /// assert_eq!(admitted.count(), 2);
     /// ```
     pub fn acquire(&self, limit: &Limit, key: &Key, cost: Cost) -> Verdict {
         let now = self.0.clock.now();
@@ -75,11 +75,11 @@ impl Store for MemoryStore {
     type Future = Ready<Result<Decision, Infallible>>;
 
     fn apply(&self, operation: Operation) -> Self::Future {
-        ready(Ok(group::apply(&self.0, operation)))
+        ready(Ok(transaction::apply(&self.0, operation)))
     }
 
     fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
-        Ok(group::acquire(&self.0, charges))
+        Ok(transaction::acquire(&self.0, charges))
     }
 
     fn clock(&self) -> &Clock {

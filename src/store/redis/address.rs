@@ -1,4 +1,4 @@
-//! Where Redis is, and on what terms it is asked.
+//! The address of Redis, and the credentials.
 
 use std::{fmt, sync::Arc};
 
@@ -8,17 +8,17 @@ use super::{
     error::StoreError,
     servers::{Cluster, Sentinels, Server, Servers, Terms, Way},
 };
-use crate::invalid::Invalid;
+use crate::config_error::ConfigError;
 
-/// Where Redis is if nothing else is said.
-const HERE: &str = "redis://127.0.0.1:6379";
+/// The address if none is set.
+const DEFAULT_URL: &str = "redis://127.0.0.1:6379";
 
-/// Where Redis is, and how to get in.
+/// The address and the credentials of a Redis, its sentinels or its cluster.
 #[derive(Clone, Default)]
 pub(super) struct Address {
-    /// Unless it is where the connection info says, or on this machine.
+    /// `None` for the address in `info`, or for the default address if there is no `info` either.
     pub(super) place: Option<Place>,
-    /// What is said to every Redis.
+    /// The settings of every connection.
     pub(super) info: Option<Box<ConnectionInfo>>,
     pub(super) username: Option<String>,
     pub(super) password: Option<String>,
@@ -28,14 +28,14 @@ pub(super) struct Address {
 #[derive(Clone)]
 pub(super) enum Place {
     Url(String),
-    /// Wherever the sentinels say that the primary of this name is.
+    /// The primary of this name, at the address that these sentinels report.
     Sentinels(String, Vec<String>),
-    /// Wherever these nodes say that a key's slot is.
+    /// A cluster, whose slot map these nodes report.
     Cluster(Vec<String>),
 }
 
 impl Address {
-    /// Whoever is to be asked, without asking yet; or what is wrong with the address.
+    /// The servers, without connecting, or an error if the address is invalid.
     pub(super) fn servers(&self, terms: impl Fn(ConnectionInfo) -> Terms) -> Result<Servers, StoreError> {
         let one = |info| self.one(terms(self.log_in(info)?));
         match (&self.place, self.info.as_deref()) {
@@ -43,12 +43,12 @@ impl Address {
             (Some(Place::Sentinels(name, urls)), _) => self.behind_sentinels(name, urls, terms),
             (Some(Place::Url(url)), _) => one(parse(url)?),
             (None, Some(info)) => one(info.clone()),
-            (None, None) => one(parse(HERE)?),
+            (None, None) => one(parse(DEFAULT_URL)?),
         }
     }
 
     fn one(&self, terms: Terms) -> Result<Servers, StoreError> {
-        // What is wrong with it is said now, and not when somebody first connects.
+        // Reports an invalid address now, not at the first connection.
         terms.pool().map_err(|error| bad_address(&self.shown(), error))?;
         let (address, lanes) = (terms.address(), terms.lanes);
         let server = Server::new(&address, Way::straight(terms), lanes);
@@ -63,11 +63,15 @@ impl Address {
     ) -> Result<Servers, StoreError> {
         let infos = parse_all("sentinels", urls)?;
         if name.is_empty() {
-            return Err(setting("name", "\"\"", "be what the sentinels call the primary"));
+            return Err(setting(
+                "name",
+                "\"\"",
+                "be the name of the primary in the configuration of the sentinels",
+            ));
         }
-        // What their addresses say of users is for the sentinels alone.
-        let stranger = infos[0].clone().set_redis_settings(RedisConnectionInfo::default());
-        let redis = self.info.as_deref().cloned().unwrap_or(stranger);
+        // Credentials in the addresses of sentinels apply to the sentinels only.
+        let anonymous = infos[0].clone().set_redis_settings(RedisConnectionInfo::default());
+        let redis = self.info.as_deref().cloned().unwrap_or(anonymous);
         let redis = terms(self.log_in(redis)?);
         let sentinel = |info: ConnectionInfo| {
             let (host, port) = host_and_port("sentinels", &info)?;
@@ -90,7 +94,11 @@ impl Address {
         let first = terms(self.log_in(first.clone())?);
         let database = first.info.redis_settings().db();
         if database != 0 {
-            return Err(setting("database", database, "be 0 in a cluster, which has no other"));
+            return Err(setting(
+                "database",
+                database,
+                "be 0 in a cluster, which has no other databases",
+            ));
         }
         let seed = |info: &ConnectionInfo| {
             let (host, port) = host_and_port("cluster", info)?;
@@ -114,16 +122,20 @@ impl Address {
         if let Some(database) = self.database {
             login = login.set_db(database.into());
         }
-        // redis-rs would log nobody in, and the default user would do the work.
+        // Without a password, redis-rs does not authenticate, and calls would run as the default user.
         if let (Some(name), None) = (login.username(), login.password()) {
-            return Err(setting("username", format_args!("{name:?}"), "come with a password"));
+            return Err(setting(
+                "username",
+                format_args!("{name:?}"),
+                "be set together with a password",
+            ));
         }
-        // Small writes that wait for an answer each: nothing is gained by holding them back.
+        // Each write is small and waits for its reply: Nagle's algorithm would only add latency.
         let tcp = info.tcp_settings().clone().set_nodelay(true);
         Ok(info.set_tcp_settings(tcp).set_redis_settings(login))
     }
 
-    /// As errors and logs may show it.
+    /// The address for errors and logs, without passwords.
     pub(super) fn shown(&self) -> String {
         let all = |urls: &[String]| {
             let shown: Vec<_> = urls.iter().map(|url| without_password(url)).collect();
@@ -133,7 +145,7 @@ impl Address {
             (Some(Place::Url(url)), _) => without_password(url),
             (Some(Place::Sentinels(_, urls) | Place::Cluster(urls)), _) => all(urls),
             (None, Some(info)) => info.addr().to_string(),
-            (None, None) => HERE.into(),
+            (None, None) => DEFAULT_URL.into(),
         }
     }
 }
@@ -151,7 +163,7 @@ fn parse_all(field: &'static str, urls: &[String]) -> Result<Vec<ConnectionInfo>
 }
 
 fn setting(field: &'static str, value: impl fmt::Display, must: &'static str) -> StoreError {
-    StoreError::Setting(Invalid::new(field, value, must))
+    StoreError::Setting(ConfigError::new(field, value, must))
 }
 
 fn host_and_port<'a>(field: &'static str, info: &'a ConnectionInfo) -> Result<(&'a str, u16), StoreError> {
@@ -168,12 +180,12 @@ fn bad_address(url: &str, error: RedisError) -> StoreError {
     }
 }
 
-/// An address as it may be shown: without whatever could be a password, wherever it stands.
+/// Redacts every part of an address that may be a password.
 fn without_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
     let place = place.split_once('?').map_or(place, |(place, _)| place);
-    // Without a host, what stands where the port would is a password that lost its `@`.
+    // Without a host, the part in the position of the port may be a password whose `@` is missing.
     let (host, port) = place.split_once(':').unwrap_or((place, ""));
     let place = if host.is_empty() && !port.is_empty() { "" } else { place };
     let hidden = if place.len() == rest.len() { "" } else { "***" };

@@ -1,4 +1,4 @@
-//! Settings of a Redis store.
+//! The builder of a Redis store.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -12,32 +12,32 @@ use super::{
     store::RedisStore,
     wire::Prefix,
 };
-use crate::{algorithm::ALGORITHMS, clock::Clock, invalid::Invalid, measure};
+use crate::{algorithm::ALGORITHMS, clock::Clock, config_error::ConfigError, metrics};
 
-/// How long a connection may take to be made: five deadlines, within these bounds. Requests wait no longer than their
-/// deadline for it. It takes several round trips, but whoever waits for one that never comes is not trying the next.
-const SHORTEST_PATIENCE: Duration = Duration::from_millis(500);
-const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
+/// The bounds of the connect timeout, which is five deadlines. Connecting takes several round trips, but an attempt that hangs
+/// delays the next one. Requests wait for a connection no longer than their deadline.
+const MIN_CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+const MAX_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest deadline: whoever waits for longer than this has been forgotten.
-const LONGEST: Duration = Duration::from_secs(60 * 60);
+/// The maximal deadline: no client waits for longer.
+const MAX_DEADLINE: Duration = Duration::from_secs(60 * 60);
 
 impl RedisStore {
-    /// A store at a `redis://` (or, with feature `tls`, `rediss://`) address, with everything else by default.
+    /// A store at a `redis://` (or, with the feature `tls`, `rediss://`) address, with default settings.
     ///
-    /// It does not connect yet: a wrong address is an error here, a Redis that is not there is one of
+    /// It does not connect yet: an invalid address is an error here, an unreachable Redis is an error of
     /// [`check`](Self::check).
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         Self::builder().url(url).build()
     }
 
-    /// A store with settings of its own.
+    /// A builder for other settings.
     pub fn builder() -> RedisStoreBuilder {
         RedisStoreBuilder::new()
     }
 }
 
-/// Settings of a [`RedisStore`].
+/// Builds a [`RedisStore`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +61,7 @@ pub struct RedisStoreBuilder {
     pool_size: usize,
     prefix: String,
     deadline: Duration,
-    repeat_refusals: bool,
+    cache_denials: bool,
     clock: Option<Clock>,
 }
 
@@ -72,12 +72,12 @@ impl RedisStoreBuilder {
             pool_size: 2,
             prefix: "rate_limit".into(),
             deadline: Duration::from_millis(100),
-            repeat_refusals: true,
+            cache_denials: true,
             clock: None,
         }
     }
 
-    /// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS (with the
+    /// The address of Redis: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS (with the
     /// feature `tls`), or `redis+unix://`.
     #[must_use]
     pub fn url(mut self, url: &str) -> Self {
@@ -85,8 +85,8 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// Where Redis is and how to get in, in redis-rs's own words: TLS certificates, TCP settings and all. Sentinels and
-    /// clusters are where they are said to be, and the rest of it is said to them.
+    /// The address and the settings of connections as redis-rs defines them, with TLS certificates and TCP settings. With
+    /// [`sentinels`](Self::sentinels) or a [`cluster`](Self::cluster), its address is ignored and its settings apply.
     ///
     /// ```no_run
     /// # #[cfg(feature = "tls")]
@@ -111,12 +111,12 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// A primary that sentinels watch, by the name that they call it by. Whenever a connection is made, all of these are
-    /// asked who it is now, and the first answer counts.
+    /// A primary that sentinels monitor, by its name in their configuration. For each new connection, the store asks all
+    /// sentinels for the address of the primary at once, and uses the first answer.
     ///
-    /// A user and a password in their addresses are for the sentinels themselves; those of Redis are given with
-    /// [`username`](Self::username), [`password`](Self::password) and [`database`](Self::database). With `rediss://`, both
-    /// are spoken to by TLS.
+    /// A user and a password in these addresses are for the sentinels themselves; those of Redis are set with
+    /// [`username`](Self::username), [`password`](Self::password) and [`database`](Self::database). With `rediss://`,
+    /// connections to both use TLS.
     ///
     /// ```
     /// # fn main() -> Result<(), tollgate::StoreError> {
@@ -134,12 +134,12 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// A cluster, by the addresses of some of its nodes, which know the others. What the first address says of users,
-    /// passwords and TLS is said to all.
+    /// A cluster, by the addresses of some of its nodes, which report the others. The user, the password and TLS of the first
+    /// address apply to all nodes.
     ///
-    /// Keys are spread over the nodes. Tiers whose keys are in one slot are charged in one round trip, as ever; those in
-    /// several slots side by side, and what was taken is given back when one of them refuses. No limit is exceeded; but a
-    /// charge may linger when that is lost. Requests share calls only within a slot.
+    /// Keys are distributed over the nodes. Tiers whose keys are in one slot are charged in one round trip, all or none. Tiers
+    /// in several slots are charged in parallel, and if one of them denies, the charges of the others are refunded. No limit is
+    /// exceeded, but if a refund is lost, its charge stays until it expires. Requests are batched only within a slot.
     ///
     /// ```
     /// # fn main() -> Result<(), tollgate::StoreError> {
@@ -156,81 +156,83 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// The user to log in as, instead of the address's.
+    /// The user name, instead of the one in the address.
     #[must_use]
     pub fn username(mut self, username: impl Into<String>) -> Self {
         self.address.username = Some(username.into());
         self
     }
 
-    /// The password to log in with, instead of the address's.
+    /// The password, instead of the one in the address.
     #[must_use]
     pub fn password(mut self, password: impl Into<String>) -> Self {
         self.address.password = Some(password.into());
         self
     }
 
-    /// The database to use, instead of the address's.
+    /// The database, instead of the one in the address.
     #[must_use]
     pub fn database(mut self, database: u32) -> Self {
         self.address.database = Some(database);
         self
     }
 
-    /// How many connections to share, 2 by default, with each node of a cluster. One carries many calls at a time.
+    /// The number of connections, 2 by default, to each node of a cluster. A connection carries many calls at a time.
     #[must_use]
     pub fn pool_size(mut self, pool_size: usize) -> Self {
         self.pool_size = pool_size;
         self
     }
 
-    /// What every key begins with, `rate_limit` by default. Stores of different prefixes know nothing of each other.
+    /// The prefix of every key, `rate_limit` by default. Stores with different prefixes share no state.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// The longest a call may take in all, 100 ms by default, waiting for a connection included.
+    /// The maximal duration of a call, including the wait for a connection: 100 ms by default.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Whether to refuse a spent key again without asking Redis, which is the default: until it may have something
-    /// again, and for a second at most. So an attack on a key costs Redis next to nothing, and what another node gives
-    /// back shows within a second. Of the other tiers of such a request, the last that Redis said is repeated.
+    /// Whether to cache denials, which is the default: requests for an exhausted key are denied without asking Redis.
+    ///
+    /// A denial is cached until its `retry_after` has elapsed, for a second at most. So an attack on one key causes almost no
+    /// load on Redis, and a refund by another node takes effect within a second. For the other tiers of a request, the cache
+    /// repeats their last verdicts.
     #[must_use]
-    pub fn repeat_refusals(mut self, repeat_refusals: bool) -> Self {
-        self.repeat_refusals = repeat_refusals;
+    pub fn cache_denials(mut self, cache_denials: bool) -> Self {
+        self.cache_denials = cache_denials;
         self
     }
 
-    /// Names the time of every call by this clock, instead of leaving it to Redis. For tests: nodes whose clocks
-    /// differ do not agree on a limit, Redis then keeps keys for an hour at least, and no refusal is repeated.
+    /// Sends the time of this clock with every call, instead of using the clock of Redis. For tests: nodes whose clocks differ
+    /// do not agree on a limit, Redis then keeps keys for at least an hour, and denials are not cached.
     #[must_use]
     pub fn clock(mut self, clock: impl Into<Clock>) -> Self {
         self.clock = Some(clock.into());
         self
     }
 
-    /// The store, which does not connect yet; or what is wrong with the settings.
+    /// Builds the store without connecting, or returns an error if a setting is invalid.
     pub fn build(self) -> Result<RedisStore, StoreError> {
         self.check_settings().map_err(StoreError::Setting)?;
-        let patience = (5 * self.deadline).clamp(SHORTEST_PATIENCE, LONGEST_PATIENCE);
+        let patience = (5 * self.deadline).clamp(MIN_CONNECT_TIMEOUT, MAX_CONNECT_TIMEOUT);
         let terms = |info| Terms {
             info,
             patience,
             lanes: self.pool_size,
         };
         let servers = self.address.servers(terms)?;
-        measure::describe();
+        metrics::describe();
         Ok(RedisStore(Arc::new(Shared {
             queues: Queues::to(&servers),
             servers,
             lanes: self.pool_size,
-            denied: (self.repeat_refusals && self.clock.is_none()).then(Denied::default),
+            denied: (self.cache_denials && self.clock.is_none()).then(Denied::default),
             prefix: Prefix(self.prefix.into()),
             deadline: self.deadline,
             named_time: self.clock.is_some(),
@@ -238,23 +240,23 @@ impl RedisStoreBuilder {
         })))
     }
 
-    fn check_settings(&self) -> Result<(), Invalid> {
+    fn check_settings(&self) -> Result<(), ConfigError> {
         if !(1..=1024).contains(&self.pool_size) {
-            return Err(Invalid::new("pool_size", self.pool_size, "be from 1 to 1024"));
+            return Err(ConfigError::new("pool_size", self.pool_size, "be from 1 to 1024"));
         }
-        if self.deadline.is_zero() || self.deadline > LONGEST {
-            let must = "be longer than nothing and at most an hour";
-            return Err(Invalid::new("deadline", format_args!("{:?}", self.deadline), must));
+        if self.deadline.is_zero() || self.deadline > MAX_DEADLINE {
+            let must = "be longer than 0 and at most an hour";
+            return Err(ConfigError::new("deadline", format_args!("{:?}", self.deadline), must));
         }
         let printable = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);
         if self.prefix.is_empty() || self.prefix.len() > 64 || !self.prefix.bytes().all(printable) {
             let must = "be 1 to 64 printable ASCII characters other than braces and blanks";
-            return Err(Invalid::new("prefix", format_args!("{:?}", self.prefix), must));
+            return Err(ConfigError::new("prefix", format_args!("{:?}", self.prefix), must));
         }
-        // Where the prefix ends is where the first algorithm's name begins.
+        // The first algorithm name in a key marks the end of the prefix.
         if self.prefix.split(':').any(|part| ALGORITHMS.contains(&part)) {
             let must = "have no algorithm's name between its colons";
-            return Err(Invalid::new("prefix", format_args!("{:?}", self.prefix), must));
+            return Err(ConfigError::new("prefix", format_args!("{:?}", self.prefix), must));
         }
         Ok(())
     }
@@ -267,7 +269,7 @@ impl fmt::Debug for RedisStoreBuilder {
             .field("pool_size", &self.pool_size)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)
-            .field("repeat_refusals", &self.repeat_refusals)
+            .field("cache_denials", &self.cache_denials)
             .field("clock", &self.clock)
             .finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! Finds out at start-up what would fail later.
+//! The check at start-up, which finds errors before the first request does.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,19 +20,22 @@ use crate::{
     quota::Quota,
 };
 
-/// What is charged: so much that processes which start together do not get in each other's way.
-const CHECK: Quota = Quota::per_second(10_000);
+/// The quota of the check: processes that start at the same time must not deny each other.
+const CHECK_QUOTA: Quota = Quota::per_second(10_000);
 
-/// How long to wait: a first connection may take its time.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The deadline of each call, long enough for a first connection.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Charges limits of its own, corrects the charge and forgets it, at every Redis there is.
+/// Acquires, settles and resets a charge under limits for this purpose, on every node.
 pub(super) async fn check(shared: &Arc<Shared>) -> Result<(), StoreError> {
     for server in servers(shared).await? {
         within(server.address(), load(&server)).await?;
-        // Between them, a string and a list need every command that the program knows.
-        for rule in [FixedWindow::new(CHECK).rule(), SlidingLog::new(CHECK).rule()] {
-            let limit = Limit::new("tollgate.check", rule);
+        // A fixed window is a string and a sliding log a list: together they use every command of the script.
+        for algorithm in [
+            FixedWindow::new(CHECK_QUOTA).to_any(),
+            SlidingLog::new(CHECK_QUOTA).to_any(),
+        ] {
+            let limit = Limit::new("tollgate.check", algorithm);
             let Some(name) = name_at(shared, &server, &limit) else {
                 continue;
             };
@@ -62,7 +65,7 @@ async fn servers(shared: &Shared) -> Result<Vec<Arc<Server>>, StoreError> {
     }
 }
 
-/// Something to charge whose key belongs there.
+/// The name of a key that this node serves.
 fn name_at(shared: &Shared, server: &Arc<Server>, limit: &Limit) -> Option<String> {
     match &shared.servers {
         Servers::One(_) => Some("check".into()),
@@ -74,30 +77,30 @@ async fn load(server: &Server) -> Result<(), StoreError> {
     let line = server.line().await?;
     let loaded = program::load().query_async::<()>(&mut line.connection.clone()).await;
     loaded.map_err(|error| {
-        // Redis throws out whoever sends so much before he has logged in.
+        // Redis closes unauthenticated connections that send this much.
         line.retire();
         StoreError::after_sending(server.address(), error)
     })
 }
 
 async fn within<T>(address: &Arc<str>, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    let late = || StoreError::late(address, PATIENCE, true);
-    timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(late()))
+    let late = || StoreError::timeout(address, CHECK_TIMEOUT, true);
+    timeout(CHECK_TIMEOUT, work).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// Asks with more patience than a request has, and alone.
+/// Sends one operation alone, with a longer deadline than a request has.
 async fn ask(
     shared: &Arc<Shared>,
     server: &Server,
     charge: &Charge,
     operation: Operation,
 ) -> Result<Decision, StoreError> {
-    let (request, answer) = Request::new(operation, Instant::now() + PATIENCE);
-    let batch = Batch::new(vec![request], server.address(), PATIENCE);
+    let (request, answer) = Request::new(operation, Instant::now() + CHECK_TIMEOUT);
+    let batch = Batch::new(vec![request], server.address(), CHECK_TIMEOUT);
     journey::send(shared, shared.slot(charge), batch).await;
-    match answer.await.expect("who is in a batch is answered") {
-        // Whoever starts wants to know why, and not that it was known.
-        Err(StoreError::Down { source, .. }) => Err((*source).clone()),
+    match answer.await.expect("every request of a batch is answered") {
+        // At start-up, the cause is more useful than the state of the circuit breaker.
+        Err(StoreError::CircuitOpen { source, .. }) => Err((*source).clone()),
         answer => answer,
     }
 }

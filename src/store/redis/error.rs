@@ -1,14 +1,14 @@
-//! Why a Redis store could not be built, or could not decide.
+//! Errors of the Redis store, and their classification.
 
 use std::{error, fmt, sync::Arc, time::Duration};
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
 
-use crate::invalid::Invalid;
+use crate::config_error::ConfigError;
 
 /// Why a [`RedisStore`](crate::RedisStore) could not be built, or could not decide.
 ///
-/// Its words tell what to do about it, and never hold a password.
+/// The message states what to do about it, and never contains a password.
 ///
 /// ```
 /// use tollgate::{RedisStore, StoreError};
@@ -21,92 +21,98 @@ use crate::invalid::Invalid;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// An address that is none.
+    /// An invalid address.
     #[non_exhaustive]
     Address {
-        /// The address, without what may be a password.
+        /// The address, with the password redacted.
         url: String,
-        /// Why it will not do.
+        /// Why it is invalid.
         source: Arc<RedisError>,
     },
-    /// A setting that cannot work.
-    Setting(Invalid),
-    /// No connection could be made, or it was lost before the answer came.
+    /// An invalid setting.
+    Setting(ConfigError),
+    /// The connection failed, or was lost before the reply.
     #[non_exhaustive]
     Connection {
         /// Which Redis.
         address: Arc<str>,
-        /// What happened.
+        /// The cause.
         source: Arc<RedisError>,
-        /// Whether the call may have reached Redis before that.
+        /// Whether the call may have reached Redis.
         sent: bool,
     },
-    /// No answer came in time.
+    /// The call was made outside of a tokio runtime.
+    NoRuntime,
+    /// The deadline passed before the reply.
     #[non_exhaustive]
     Deadline {
         /// Which Redis.
         address: Arc<str>,
-        /// How long it was waited for.
+        /// The deadline.
         deadline: Duration,
-        /// Whether the call may have reached Redis, or was still waiting for a connection.
+        /// Whether the call may have reached Redis; it was still waiting for a connection otherwise.
         sent: bool,
     },
-    /// Redis has failed so often that it is not asked until it answers again.
+    /// The circuit breaker is open: calls fail fast until a probe succeeds.
     #[non_exhaustive]
-    Down {
+    CircuitOpen {
         /// Which Redis.
         address: Arc<str>,
-        /// Why it failed the last time.
+        /// The failure that opened it.
         source: Arc<StoreError>,
     },
-    /// Redis answered that it will not.
+    /// Redis replied with an error.
     #[non_exhaustive]
-    Refused {
+    Server {
         /// Which Redis.
         address: Arc<str>,
-        /// What it said.
+        /// The error.
         source: Arc<RedisError>,
     },
-    /// Redis answered something that the program never says.
+    /// The reply is not one that the script sends.
     #[non_exhaustive]
-    Reply {
+    Protocol {
         /// What is wrong with it.
         reason: String,
     },
 }
 
 impl StoreError {
-    /// Whether the call may have been charged all the same. It is not known, and it must not be sent again.
+    /// Whether the call may have been charged all the same, so that it must not be sent again.
     pub fn may_have_charged(&self) -> bool {
         match self {
             Self::Connection { sent, .. } | Self::Deadline { sent, .. } => *sent,
-            Self::Reply { .. } => true,
-            Self::Address { .. } | Self::Setting(_) | Self::Down { .. } | Self::Refused { .. } => false,
+            Self::Protocol { .. } => true,
+            Self::Address { .. }
+            | Self::Setting(_)
+            | Self::NoRuntime
+            | Self::CircuitOpen { .. }
+            | Self::Server { .. } => false,
         }
     }
 
-    /// Whether it may be better the next time. Otherwise somebody has to see to it.
-    pub(super) fn heals(&self) -> bool {
+    /// Whether the next call may succeed without an operator changing something.
+    pub(super) fn is_transient(&self) -> bool {
         match self {
-            Self::Address { .. } | Self::Setting(_) => false,
-            Self::Connection { .. } | Self::Deadline { .. } | Self::Reply { .. } => true,
-            Self::Down { source, .. } => source.heals(),
-            Self::Refused { source, .. } => ![PASSWORD, LOGIN, PERMISSION, NO_LUA].contains(&advice(source)),
+            Self::Address { .. } | Self::Setting(_) | Self::NoRuntime => false,
+            Self::Connection { .. } | Self::Deadline { .. } | Self::Protocol { .. } => true,
+            Self::CircuitOpen { source, .. } => source.is_transient(),
+            Self::Server { source, .. } => ServerFault::of(source).is_none_or(ServerFault::is_transient),
         }
     }
 
-    pub(super) fn reply(reason: impl Into<String>) -> Self {
-        Self::Reply { reason: reason.into() }
+    pub(super) fn protocol(reason: impl Into<String>) -> Self {
+        Self::Protocol { reason: reason.into() }
     }
 
-    pub(super) fn down(address: &Arc<str>, source: &Self) -> Self {
-        Self::Down {
+    pub(super) fn circuit_open(address: &Arc<str>, source: &Self) -> Self {
+        Self::CircuitOpen {
             address: Arc::clone(address),
             source: Arc::new(source.clone()),
         }
     }
 
-    pub(super) fn late(address: &Arc<str>, deadline: Duration, sent: bool) -> Self {
+    pub(super) fn timeout(address: &Arc<str>, deadline: Duration, sent: bool) -> Self {
         let address = Arc::clone(address);
         Self::Deadline {
             address,
@@ -131,8 +137,8 @@ impl StoreError {
                 source: Arc::new(source),
                 sent,
             },
-            ErrorKind::Parse => Self::reply(source.to_string()),
-            _ => Self::Refused {
+            ErrorKind::Parse => Self::protocol(source.to_string()),
+            _ => Self::Server {
                 address,
                 source: Arc::new(source),
             },
@@ -140,52 +146,95 @@ impl StoreError {
     }
 }
 
-/// What to do about a connection that cannot be made.
-fn connection_advice(source: &RedisError) -> &'static str {
-    let said = source.to_string();
-    match said.contains("certificate") {
-        true => "trust its issuer, or give its root certificate with builder().connection_info(..)",
-        false if said.contains("no tokio runtime") => "ask from within one",
-        false => "is it running, and is this its address?",
+/// What is wrong with a server that replies with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ServerFault {
+    PasswordMissing,
+    LoginFailed,
+    PermissionMissing,
+    IsReplica,
+    OutOfMemory,
+    ScriptRunning,
+    IsClusterNode,
+    ClusterDown,
+    LuaMissing,
+    TooOld,
+}
+
+/// Faults by the code that a reply begins with.
+const FAULT_CODES: [(&str, ServerFault); 11] = [
+    ("NOAUTH", ServerFault::PasswordMissing),
+    ("WRONGPASS", ServerFault::LoginFailed),
+    ("NOPERM", ServerFault::PermissionMissing),
+    ("READONLY", ServerFault::IsReplica),
+    ("MASTERDOWN", ServerFault::IsReplica),
+    ("OOM", ServerFault::OutOfMemory),
+    ("BUSY", ServerFault::ScriptRunning),
+    ("MOVED", ServerFault::IsClusterNode),
+    ("ASK", ServerFault::IsClusterNode),
+    ("CROSSSLOT", ServerFault::IsClusterNode),
+    ("CLUSTERDOWN", ServerFault::ClusterDown),
+];
+
+/// Faults by a part of the message, for replies that have only the code ERR.
+const FAULT_MESSAGES: [(&str, ServerFault); 7] = [
+    ("unauthenticated", ServerFault::PasswordMissing),
+    ("Authentication required", ServerFault::PasswordMissing),
+    ("AuthenticationFailed", ServerFault::LoginFailed),
+    ("can't run this command", ServerFault::PermissionMissing),
+    ("has no permissions to run", ServerFault::PermissionMissing),
+    ("Could not find scripting engine", ServerFault::LuaMissing),
+    ("syntax error", ServerFault::TooOld),
+];
+
+impl ServerFault {
+    fn of(error: &RedisError) -> Option<Self> {
+        let code = error.code().unwrap_or_default();
+        let by_code = FAULT_CODES.iter().find(|(known, _)| *known == code);
+        let by_message = || {
+            let message = error.to_string();
+            FAULT_MESSAGES.iter().find(|(part, _)| message.contains(part))
+        };
+        by_code.or_else(by_message).map(|(_, fault)| *fault)
+    }
+
+    fn is_transient(self) -> bool {
+        match self {
+            Self::PasswordMissing | Self::LoginFailed | Self::PermissionMissing | Self::LuaMissing => false,
+            Self::IsReplica
+            | Self::OutOfMemory
+            | Self::ScriptRunning
+            | Self::IsClusterNode
+            | Self::ClusterDown
+            | Self::TooOld => true,
+        }
+    }
+
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::PasswordMissing => "give it a password: redis://:PASSWORD@HOST, or builder().password(..)",
+            Self::LoginFailed => "check the user name and the password",
+            Self::PermissionMissing => "allow the user the commands that lua/README.md lists, on our keys",
+            Self::IsReplica => "this is a replica: connect to the primary",
+            Self::OutOfMemory => "Redis is out of memory: raise maxmemory",
+            Self::ScriptRunning => "another script is blocking Redis",
+            Self::IsClusterNode => "this is a node of a cluster: name its nodes with builder().cluster(..)",
+            Self::ClusterDown => "the cluster has lost nodes, or no node serves these keys: see CLUSTER INFO",
+            Self::LuaMissing => {
+                "this Valkey was built without Lua, or it was unloaded: limits need it (BUILD_LUA=yes, or MODULE LOAD)"
+            }
+            Self::TooOld => "Redis 6.2 or later is needed",
+        }
     }
 }
 
-const PASSWORD: &str = "; give it a password: redis://:PASSWORD@HOST, or builder().password(..)";
-const LOGIN: &str = "; check the user name and the password";
-const NO_LUA: &str =
-    "; this Valkey was built without Lua, or it was unloaded: limits need it (BUILD_LUA=yes, or MODULE LOAD)";
-const PERMISSION: &str = "; allow the user the commands that lua/README.md lists, on our keys";
-
-/// What to do about what Redis said.
-fn advice(source: &RedisError) -> &'static str {
-    match source.code().unwrap_or_default() {
-        "NOAUTH" => return PASSWORD,
-        "WRONGPASS" => return LOGIN,
-        "NOPERM" => return PERMISSION,
-        "READONLY" | "MASTERDOWN" => return "; this is a replica: connect to the primary",
-        "OOM" => return "; Redis is out of memory: raise maxmemory",
-        "BUSY" => return "; another script is keeping Redis from answering",
-        "MOVED" | "ASK" | "CROSSSLOT" => {
-            return "; this is a node of a cluster: name its nodes with builder().cluster(..)";
-        }
-        "CLUSTERDOWN" => return "; the cluster has lost nodes, or nobody has these keys: see CLUSTER INFO",
-        _ => {}
+/// What to do about a connection that cannot be made.
+fn connection_advice(source: &RedisError) -> &'static str {
+    let is_certificate = source.to_string().contains("certificate");
+    match (source.is_connection_refusal(), is_certificate) {
+        (false, true) => "trust its issuer, or give its root certificate with builder().connection_info(..)",
+        _ => "is it running, and is this its address?",
     }
-    // What has no code of its own is known by its words.
-    let said = source.to_string();
-    let known = [
-        ("unauthenticated", PASSWORD),
-        ("Authentication required", PASSWORD),
-        ("AuthenticationFailed", LOGIN),
-        ("can't run this command", PERMISSION),
-        ("has no permissions to run", PERMISSION),
-        ("Could not find scripting engine", NO_LUA),
-        ("syntax error", "; Redis 6.2 or later is needed"),
-    ];
-    known
-        .iter()
-        .find(|(words, _)| said.contains(words))
-        .map_or("", |(_, advice)| advice)
 }
 
 impl fmt::Display for StoreError {
@@ -195,21 +244,23 @@ impl fmt::Display for StoreError {
                 f,
                 "url = {url:?}: {source}; it must be like redis://HOST:PORT (rediss:// needs the feature `tls`)"
             ),
-            Self::Setting(invalid) => invalid.fmt(f),
+            Self::Setting(error) => error.fmt(f),
             Self::Connection { address, source, .. } => {
                 let advice = connection_advice(source);
                 write!(f, "no connection to Redis at {address}: {source}; {advice}")
             }
+            Self::NoRuntime => f.write_str("no tokio runtime: call the store from within one"),
             Self::Deadline { address, deadline, .. } => {
                 write!(f, "Redis at {address} did not answer within {deadline:?}")
             }
-            Self::Down { address, source } => {
-                write!(f, "Redis at {address} is not asked until it answers again: {source}")
+            Self::CircuitOpen { address, source } => {
+                write!(f, "circuit breaker open for Redis at {address}: {source}")
             }
-            Self::Refused { address, source } => {
-                write!(f, "Redis at {address} refused: {source}{}", advice(source))
+            Self::Server { address, source } => {
+                write!(f, "Redis at {address} replied with an error: {source}")?;
+                ServerFault::of(source).map_or(Ok(()), |fault| write!(f, "; {}", fault.advice()))
             }
-            Self::Reply { reason } => write!(f, "Redis gave an answer that is not tollgate's: {reason}"),
+            Self::Protocol { reason } => write!(f, "unexpected reply from Redis: {reason}"),
         }
     }
 }
@@ -217,12 +268,12 @@ impl fmt::Display for StoreError {
 impl error::Error for StoreError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Self::Address { source, .. } | Self::Connection { source, .. } | Self::Refused { source, .. } => {
+            Self::Address { source, .. } | Self::Connection { source, .. } | Self::Server { source, .. } => {
                 Some(&**source)
             }
-            Self::Setting(invalid) => Some(invalid),
-            Self::Down { source, .. } => Some(&**source),
-            Self::Deadline { .. } | Self::Reply { .. } => None,
+            Self::Setting(error) => Some(error),
+            Self::CircuitOpen { source, .. } => Some(&**source),
+            Self::NoRuntime | Self::Deadline { .. } | Self::Protocol { .. } => None,
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What a store knows of the Redis that it asks.
+//! The health of the nodes of a Redis store.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{error::StoreError, servers::Breaker};
 
-/// How the Redis of a [`RedisStore`](crate::RedisStore) is, as far as its calls have told; nothing is asked to tell it.
+/// The health of the nodes of a [`RedisStore`](crate::RedisStore), by their circuit breakers. Reading it sends no calls.
 ///
 /// ```no_run
 /// # async fn look(store: tollgate::RedisStore) {
@@ -17,7 +17,7 @@ use super::{error::StoreError, servers::Breaker};
 #[derive(Clone, Debug)]
 pub struct Health(Vec<ServerHealth>);
 
-/// How one Redis is: the only one, or a node of a cluster.
+/// The health of one node: a standalone Redis, or a node of a cluster.
 #[derive(Clone, Debug)]
 pub struct ServerHealth {
     address: Arc<str>,
@@ -29,12 +29,12 @@ impl Health {
         Self(breakers.iter().map(|breaker| ServerHealth::of(breaker)).collect())
     }
 
-    /// Whether every Redis is asked. Otherwise requests that need one which is not are decided without it.
+    /// Whether all nodes are up. Requests that need a node which is down fail fast.
     pub fn is_up(&self) -> bool {
         self.0.iter().all(ServerHealth::is_up)
     }
 
-    /// The only one, or every node of a cluster that is known to have keys.
+    /// The standalone Redis, or every known node of a cluster that serves slots.
     pub fn servers(&self) -> &[ServerHealth] {
         &self.0
     }
@@ -50,22 +50,22 @@ impl ServerHealth {
         Self { address, down }
     }
 
-    /// Which Redis.
+    /// The address of the node.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Whether it is asked.
+    /// Whether the node is up: its circuit breaker is closed.
     pub fn is_up(&self) -> bool {
         self.down.is_none()
     }
 
-    /// For how long it has not been.
+    /// How long its circuit breaker has been open.
     pub fn down_for(&self) -> Option<Duration> {
         self.down.as_ref().map(|(down_for, _)| *down_for)
     }
 
-    /// Why it is not, as the last call to it told.
+    /// The failure that opened its circuit breaker.
     pub fn error(&self) -> Option<&StoreError> {
         self.down.as_ref().map(|(_, error)| error)
     }

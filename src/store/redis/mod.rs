@@ -1,12 +1,12 @@
-//! The store that many processes share: one Lua program, run atomically, on Redis's own clock.
+//! The Redis store, which many processes share: one Lua script runs atomically, on the clock of Redis.
 //!
-//! A request becomes a decision by way of three floors, each of which knows only those below:
+//! It has three layers, each of which imports only from those below:
 //!
-//! - `requests`: who waits, who leaves together, for whom, and what is done when that fails;
-//! - `servers`: the connections to one Redis, to the primary that sentinels name, or to the nodes of a cluster;
-//! - `wire`: what is said to Redis and what it says, by the program in `lua/`.
+//! - `requests`: queueing, batching, routing and cancellation of requests, and their error handling;
+//! - `servers`: connections to a standalone Redis, to the primary that sentinels report, or to the nodes of a cluster;
+//! - `wire`: encoding of calls and decoding of replies, as the script in `lua/` defines them.
 //!
-//! `builder` and `address` read the settings, `check` tries them at start-up, `health` and `error` tell what is wrong.
+//! `builder` and `address` contain the settings, `check` tests them at start-up, `health` and `error` report failures.
 
 mod address;
 mod builder;

@@ -1,9 +1,9 @@
-//! The store itself.
+//! The Redis store.
 
 use std::{fmt, sync::Arc};
 
 use super::{
-    super::{Store, sealed::Sealed},
+    super::{Store, store::Sealed},
     check,
     error::StoreError,
     health::Health,
@@ -11,26 +11,26 @@ use super::{
 };
 use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Operation};
 
-/// Keeps state in Redis, for every process that shares it. Clones share its connections.
+/// A store in Redis, for all processes that share it. Clones share its connections.
 ///
-/// It connects when it is first used, and again when a connection is lost. A call that takes longer than the deadline
-/// in all, 100 ms unless told otherwise, is an error; whether it was charged is then unknown, and it is not sent again.
-/// A connection lives on the runtime that made it: when that has ended, the first call or two from another one fail.
+/// It connects on first use, and reconnects after a connection is lost. A call that exceeds the deadline, 100 ms by default, is
+/// an error; it may have been charged, so the store does not retry it. A connection belongs to the runtime that created it:
+/// after that runtime has ended, the first call or two from another runtime fail.
 ///
-/// A Redis that fails three of ten calls is not asked any more, and nobody waits for it: the error says so at once. A task
-/// finds out when it is back, within a second. [`health`](Self::health) tells how it stands. What becomes of requests
-/// meanwhile is for their [layer](crate::RateLimitLayer#when-the-store-fails) to say.
+/// If three of the last ten calls have failed, a circuit breaker opens: calls then fail fast, until a background task has
+/// probed Redis successfully, within a second after it recovers. [`health`](Self::health) returns the state of the circuit
+/// breaker. The [layer](crate::RateLimitLayer#when-the-store-fails) determines what happens to requests meanwhile.
 ///
-/// One Redis, a primary that [sentinels](crate::RedisStoreBuilder::sentinels) watch, or a
-/// [cluster](crate::RedisStoreBuilder::cluster). Redis 6.2 or later, or Valkey. Give it `maxmemory-policy noeviction` or
-/// `volatile-ttl`: a key that is evicted is a limit that starts over.
+/// Redis may be standalone, a primary that [sentinels](crate::RedisStoreBuilder::sentinels) monitor, or a
+/// [cluster](crate::RedisStoreBuilder::cluster); Redis 6.2 or later, or Valkey. Set `maxmemory-policy` to `noeviction` or
+/// `volatile-ttl`: if Redis evicts a key, its limit is reset.
 ///
 /// ```no_run
 /// use tollgate::RedisStore;
 ///
 /// # async fn start() -> Result<(), tollgate::StoreError> {
 /// let store = RedisStore::connect("redis://127.0.0.1:6379")?;
-/// store.check().await?; // says at start-up what is wrong, not at 3 a.m.
+/// store.check().await?; // fails at start-up, not at the first request
 /// # Ok(())
 /// # }
 /// ```
@@ -38,13 +38,12 @@ use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Ope
 pub struct RedisStore(pub(super) Arc<Shared>);
 
 impl RedisStore {
-    /// Charges limits of its own, corrects the charge and forgets it, so that whatever would fail later fails now, in
-    /// clear words.
+    /// Acquires, settles and resets a charge under limits for this purpose, on every node, so that errors show at start-up.
     pub async fn check(&self) -> Result<(), StoreError> {
         check::check(&self.0).await
     }
 
-    /// The key in Redis that holds what a limit has counted for a key, for those who look there themselves.
+    /// The Redis key with the state of a limit for a key, for tools that read it directly.
     ///
     /// ```
     /// use tollgate::{Key, Limit, Quota, RedisStore, TokenBucket};
@@ -59,7 +58,7 @@ impl RedisStore {
         self.0.prefix.key(&Charge::new(limit.clone(), key.clone()))
     }
 
-    /// What is known of the Redis that it asks.
+    /// The health of the nodes of this store.
     pub fn health(&self) -> Health {
         Health::of(&self.0.servers.breakers())
     }

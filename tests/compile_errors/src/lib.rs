@@ -1,16 +1,16 @@
-//! Mistakes that people make, each in a file of its own. `tests/compile_errors.rs` holds what the compiler says to them against
-//! the file beside it. They are compiled with `--cfg mistakes` alone.
+//! Common mistakes, one per file. `tests/compile_errors.rs` compares the compiler's errors with the file beside each. They are
+//! compiled only with `--cfg mistakes`.
 #![cfg(mistakes)]
-#![allow(dead_code, reason = "nobody gets as far as calling them")]
+#![allow(dead_code, reason = "the functions do not compile, so none is called")]
 
-mod a_closure_about_another_response;
-mod a_closure_that_returns_no_key;
-mod a_cost_beside_a_rules_file;
-mod a_cost_that_is_none;
-mod a_key_that_is_none;
-mod a_key_that_is_none_in_a_tier;
-mod a_store_that_is_none;
-mod a_tier_beside_a_rules_file;
-mod an_algorithm_that_is_none;
-mod an_exemption_that_means_nothing;
-mod http_answers_to_what_is_not_http;
+mod closure_for_another_response_type;
+mod closure_that_returns_no_cost;
+mod closure_that_returns_no_key;
+mod cost_on_a_layer_of_rules;
+mod http_responder_for_another_protocol;
+mod invalid_algorithm;
+mod invalid_exemption;
+mod invalid_key_extractor;
+mod invalid_key_extractor_in_a_tier;
+mod invalid_store;
+mod tier_on_a_layer_of_rules;

@@ -1,19 +1,19 @@
-//! `/keys` while there is no Redis to ask.
+//! `/keys` while Redis is down.
 
 use serde_json::json;
 
-use super::{RULES, ask_as, delete, get};
-use support::{patience::eventually, redis::RedisServer};
+use super::{RULES, delete, get, request_as};
+use support::{redis::RedisServer, wait::eventually};
 
 use crate::gateway::{fixture::Gateway, service::Service};
 
-/// A gateway whose Redis is gone, and that has noticed.
+/// A gateway whose Redis is down, after it has detected that.
 async fn without_redis(mode: &str) -> (Gateway, RedisServer, Service) {
     let (mut redis, service) = (RedisServer::start(), Service::start().await);
-    let gateway = Gateway::between(&service, &redis, RULES, &["--on-store-failure", mode]);
+    let gateway = Gateway::with_redis(&service, &redis, RULES, &["--on-store-failure", mode]);
     redis.kill();
-    eventually("it has noticed", async || {
-        ask_as(&gateway, "somebody").await;
+    eventually("the gateway has detected it", async || {
+        request_as(&gateway, "other").await;
         get(&gateway, "/healthz").await.1["status"] == "store_failing"
     })
     .await;
@@ -21,14 +21,14 @@ async fn without_redis(mode: &str) -> (Gateway, RedisServer, Service) {
 }
 
 #[tokio::test]
-async fn nobody_knows_how_a_key_stands_where_only_redis_counts() {
+async fn keys_are_a_503_without_a_fallback() {
     for mode in ["open", "closed"] {
         let (gateway, redis, _service) = without_redis(mode).await;
-        for (status, said) in [
+        for (status, body) in [
             get(&gateway, "/keys/user/x-user-id:alice").await,
             delete(&gateway, "/keys/user/x-user-id:alice").await,
         ] {
-            let error = said["message"].as_str().unwrap();
+            let error = body["message"].as_str().unwrap();
             assert!(error.contains(&format!("127.0.0.1:{}", redis.port())), "{error}");
             assert_eq!(status, 503, "{mode}");
         }
@@ -36,23 +36,23 @@ async fn nobody_knows_how_a_key_stands_where_only_redis_counts() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_counts_for_itself_tells_what_it_has_counted() {
+async fn keys_are_read_from_the_local_fallback() {
     let (gateway, mut redis, _service) = without_redis("local").await;
     for status in [200, 200] {
-        assert_eq!(ask_as(&gateway, "alice").await, status);
+        assert_eq!(request_as(&gateway, "alice").await, status);
     }
     let (status, key) = get(&gateway, "/keys/user/x-user-id:alice").await;
     assert_eq!(
         (status, &key["remaining"], &key["by_fallback"]),
         (200, &json!(1), &json!(true))
     );
-    // What Redis may hold of it cannot be given back now; what the gateway has counted is.
+    // The key cannot be reset on Redis now, but it is in the fallback store.
     assert_eq!(delete(&gateway, "/keys/user/x-user-id:alice").await.0, 503);
     let (_, key) = get(&gateway, "/keys/user/x-user-id:alice").await;
     assert_eq!((&key["remaining"], &key["by_fallback"]), (&json!(3), &json!(true)));
 
     redis.restart();
-    eventually("it is back", async || {
+    eventually("Redis is back", async || {
         get(&gateway, "/healthz").await.1["status"] == "ok"
     })
     .await;

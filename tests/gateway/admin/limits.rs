@@ -1,11 +1,11 @@
-//! `/limits`: the rules in force, in the words of their file.
+//! `/limits`: the active rules, with the fields of their file.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
 use super::{RULES, get};
-use support::patience::eventually;
+use support::wait::eventually;
 
 use crate::gateway::fixture::Gateway;
 
@@ -14,14 +14,14 @@ fn as_json(rules: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn the_file_is_told_as_it_is_written() {
+async fn limits_are_returned_as_written_in_the_file() {
     let documentation = fs::read_to_string(support::project::root().join("docs/rules.md")).unwrap();
     let (_, file) = documentation.split_once("## A file\n\n```toml\n").unwrap();
     let (file, _) = file.split_once("```").unwrap();
     let gateway = Gateway::start(file, &[]);
     let (status, limits) = get(&gateway, "/limits").await;
     assert_eq!((status, limits.clone()), as_json(file));
-    // And that is what one would write by hand.
+    // Some values written by hand, since both sides above are parsed by the same crate.
     assert_eq!(limits["limit"][1]["plans"]["pro"], json!({ "limit": 1000 }));
     assert_eq!(limits["limit"][2]["key"], json!(["header:x-user-id", "route"]));
     assert_eq!(limits["exempt"][0], json!({ "methods": ["OPTIONS"] }));
@@ -29,24 +29,24 @@ async fn the_file_is_told_as_it_is_written() {
 }
 
 #[tokio::test]
-async fn what_is_told_is_what_is_in_force() {
+async fn limits_follow_a_reload_and_ignore_an_invalid_file() {
     let gateway = Gateway::start(RULES, &[]);
     assert_eq!(get(&gateway, "/limits").await, as_json(RULES));
     let four = RULES.replace("limit = 3", "limit = 4");
-    gateway.change(&four);
-    eventually("it is in force", async || {
+    gateway.replace_rules(&four);
+    eventually("the rules are active", async || {
         get(&gateway, "/limits").await == as_json(&four)
     })
     .await;
 
-    // A wrong one is told of in the log, and the one before stays.
-    let wrong = RULES.replace("limit = 3", "limit = 0");
-    gateway.change(&wrong);
-    eventually("it is found wrong", async || gateway.log().contains("limit = 0")).await;
+    // An invalid file is logged, and the previous rules stay active.
+    let invalid = RULES.replace("limit = 3", "limit = 0");
+    gateway.replace_rules(&invalid);
+    eventually("the error is logged", async || gateway.log().contains("limit = 0")).await;
     assert_eq!(get(&gateway, "/limits").await, as_json(&four));
 
-    gateway.change(RULES);
-    eventually("it is in force", async || {
+    gateway.replace_rules(RULES);
+    eventually("the rules are active", async || {
         get(&gateway, "/limits").await == as_json(RULES)
     })
     .await;

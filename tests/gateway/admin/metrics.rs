@@ -1,33 +1,33 @@
-//! `/metrics`: figures in Prometheus's text, which count exactly.
+//! `/metrics`: exact counts in the Prometheus text format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::Method;
 use tokio::net::TcpStream;
 
-use super::{RULES, ask_as};
-use support::{patience::eventually, port::Port, redis::RedisServer};
+use super::{RULES, request_as};
+use support::{port::Port, redis::RedisServer, wait::eventually};
 
 use crate::gateway::{fixture::Gateway, service::Service};
 
 /// Samples by name and labels.
-type Figures = BTreeMap<String, f64>;
+type Samples = BTreeMap<String, f64>;
 
-async fn figures(gateway: &Gateway) -> Figures {
+async fn samples(gateway: &Gateway) -> Samples {
     let reply = gateway.admin(Method::GET, "/metrics").await;
     assert_eq!(reply.status, 200);
     assert_eq!(reply.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
-    read(&reply.body)
+    parse(&reply.body)
 }
 
-/// Reads a page as Prometheus does: every line of it is something, and every figure is of a kind that was told before.
-fn read(page: &str) -> Figures {
+/// Parses a page as Prometheus does: every line is valid, and every sample follows its `TYPE`.
+fn parse(page: &str) -> Samples {
     assert!(page.ends_with('\n'));
-    let (mut figures, mut kinds) = (Figures::new(), BTreeSet::new());
+    let (mut samples, mut kinds) = (Samples::new(), BTreeSet::new());
     for line in page.lines().filter(|line| !line.is_empty()) {
         if let Some(comment) = line.strip_prefix("# ") {
-            let words: Vec<_> = comment.splitn(3, ' ').collect();
-            match words[..] {
+            let parts: Vec<_> = comment.splitn(3, ' ').collect();
+            match parts[..] {
                 ["HELP", name, _] => assert!(is_name(name), "{line}"),
                 ["TYPE", name, "counter" | "gauge" | "histogram"] => assert!(kinds.insert(name.to_owned()), "{line}"),
                 _ => panic!("{line}"),
@@ -58,10 +58,10 @@ fn read(page: &str) -> Figures {
                 "{line}"
             );
         }
-        let is_new = figures.insert(sample.to_owned(), value.parse().unwrap()).is_none();
+        let is_new = samples.insert(sample.to_owned(), value.parse().unwrap()).is_none();
         assert!(is_new, "{line}");
     }
-    figures
+    samples
 }
 
 fn is_name(text: &str) -> bool {
@@ -69,32 +69,32 @@ fn is_name(text: &str) -> bool {
     text.starts_with(is_letter) && text.chars().all(|char| is_letter(char) || char.is_ascii_digit())
 }
 
-/// How many were answered so.
-fn answered(figures: &Figures, answer: &str) -> f64 {
+/// The number of responses with this label.
+fn responses(samples: &Samples, answer: &str) -> f64 {
     let sample = format!("gateway_requests_total{{answer=\"{answer}\"}}");
-    figures.get(&sample).copied().unwrap_or_default()
+    samples.get(&sample).copied().unwrap_or_default()
 }
 
 #[tokio::test]
-async fn answers_are_counted_by_who_gave_them() {
+async fn responses_are_counted_by_reason() {
     let service = Service::start().await;
-    let gateway = Gateway::to(&service.url(), RULES, &[]);
-    let before = figures(&gateway).await;
+    let gateway = Gateway::with_upstream(&service.url(), RULES, &[]);
+    let before = samples(&gateway).await;
     for answer in [
         "passed",
         "rate_limit_exceeded",
         "rate_limiter_unavailable",
         "rate_limit_key_missing",
     ] {
-        assert_eq!(answered(&before, answer), 0.0, "{answer}");
+        assert_eq!(responses(&before, answer), 0.0, "{answer}");
     }
     for _ in 0..5 {
-        ask_as(&gateway, "alice").await;
+        request_as(&gateway, "alice").await;
     }
     assert_eq!(gateway.get("/").await.status, 400);
     assert_eq!(gateway.get("/%zz").await.status, 400);
     assert_eq!(gateway.get("/%zz").await.status, 400);
-    let after = figures(&gateway).await;
+    let after = samples(&gateway).await;
     for (answer, times) in [
         ("passed", 3.0),
         ("rate_limit_exceeded", 2.0),
@@ -103,7 +103,7 @@ async fn answers_are_counted_by_who_gave_them() {
         ("rate_limiter_unavailable", 0.0),
         ("bad_upstream", 0.0),
     ] {
-        assert_eq!(answered(&after, answer), times, "{answer}");
+        assert_eq!(responses(&after, answer), times, "{answer}");
     }
     assert_eq!(service.lines().len(), 3);
     assert_eq!(after["gateway_upstream_seconds_count"], 3.0);
@@ -111,66 +111,65 @@ async fn answers_are_counted_by_who_gave_them() {
     assert_eq!(after["gateway_store_up"], 1.0);
 }
 
-/// Limits that a request was charged to, and what they said of it.
 #[tokio::test]
-async fn what_the_limits_say_is_counted_too() {
+async fn decisions_are_counted_by_limit_and_outcome() {
     let (redis, service) = (RedisServer::start(), Service::start().await);
     let rules = RULES.replace("limit = 3", "limit = 10");
-    // In memory, or on Redis: whom that is not asked about is refused again.
+    // On Redis, some denials are answered from the denial cache.
     for (gateway, keys, asked) in [
-        (Gateway::to(&service.url(), &rules, &[]), 1.0, 0.0),
-        (Gateway::between(&service, &redis, &rules, &[]), 0.0, 13.0),
+        (Gateway::with_upstream(&service.url(), &rules, &[]), 1.0, 0.0),
+        (Gateway::with_redis(&service, &redis, &rules, &[]), 0.0, 13.0),
     ] {
         for _ in 0..13 {
-            ask_as(&gateway, "alice").await;
+            request_as(&gateway, "alice").await;
         }
         assert_eq!(gateway.get("/").await.status, 400);
-        let figures = figures(&gateway).await;
-        let sample = |name: &str| figures.get(name).copied().unwrap_or_default();
-        let said = |outcome| {
+        let samples = samples(&gateway).await;
+        let sample = |name: &str| samples.get(name).copied().unwrap_or_default();
+        let decisions = |outcome| {
             let labels = format!("limit=\"user\",outcome=\"{outcome}\"");
             sample(&format!("tollgate_decisions_total{{{labels}}}"))
         };
-        assert_eq!(["admitted", "limited", "impossible"].map(said), [10.0, 3.0, 0.0]);
-        let became = |(outcome, by)| sample(&format!("tollgate_requests_total{{outcome=\"{outcome}\",by=\"{by}\"}}"));
-        let fates = [("admitted", "store"), ("limited", "store"), ("uncounted", "nobody")];
-        assert_eq!(fates.map(became), [10.0, 3.0, 1.0]);
-        let answered = [
+        assert_eq!(["admitted", "limited", "impossible"].map(decisions), [10.0, 3.0, 0.0]);
+        let requests = |(outcome, by)| sample(&format!("tollgate_requests_total{{outcome=\"{outcome}\",by=\"{by}\"}}"));
+        let outcomes = [("admitted", "store"), ("limited", "store"), ("missing_key", "none")];
+        assert_eq!(outcomes.map(requests), [10.0, 3.0, 1.0]);
+        let responses = [
             "tollgate_store_seconds_count{outcome=\"answered\"}",
-            "tollgate_repeated_refusals_total{limit=\"user\"}",
+            "tollgate_cached_denials_total{limit=\"user\"}",
         ];
-        let counted = (sample("tollgate_memory_keys"), answered.map(sample).iter().sum());
+        let counted = (sample("tollgate_memory_keys"), responses.map(sample).iter().sum());
         assert_eq!(counted, (keys, asked));
     }
 }
 
 #[tokio::test]
-async fn a_service_that_is_gone_is_counted() {
-    let nobody = Port::free();
-    let gateway = Gateway::to(&format!("http://127.0.0.1:{}", nobody.number()), RULES, &[]);
+async fn an_unreachable_service_is_counted() {
+    let unused = Port::free();
+    let gateway = Gateway::with_upstream(&format!("http://127.0.0.1:{}", unused.number()), RULES, &[]);
     for status in [502, 502, 502, 429] {
-        assert_eq!(ask_as(&gateway, "alice").await, status);
+        assert_eq!(request_as(&gateway, "alice").await, status);
     }
-    let figures = figures(&gateway).await;
-    let counted = ["bad_upstream", "rate_limit_exceeded", "passed"].map(|answer| answered(&figures, answer));
+    let samples = samples(&gateway).await;
+    let counted = ["bad_upstream", "rate_limit_exceeded", "passed"].map(|answer| responses(&samples, answer));
     assert_eq!(counted, [3.0, 1.0, 0.0]);
 }
 
 #[tokio::test]
-async fn a_store_that_is_gone_is_counted() {
+async fn a_failed_store_is_counted() {
     let (mut redis, service) = (RedisServer::start(), Service::start().await);
-    let gateway = Gateway::between(&service, &redis, RULES, &["--on-store-failure", "closed"]);
-    assert_eq!(ask_as(&gateway, "alice").await, 200);
-    assert_eq!(figures(&gateway).await["gateway_store_up"], 1.0);
+    let gateway = Gateway::with_redis(&service, &redis, RULES, &["--on-store-failure", "closed"]);
+    assert_eq!(request_as(&gateway, "alice").await, 200);
+    assert_eq!(samples(&gateway).await["gateway_store_up"], 1.0);
     redis.kill();
     for _ in 0..20 {
-        assert_eq!(ask_as(&gateway, "alice").await, 503);
+        assert_eq!(request_as(&gateway, "alice").await, 503);
     }
-    let figures = figures(&gateway).await;
+    let samples = samples(&gateway).await;
     let counted =
-        ["passed", "rate_limiter_unavailable", "rate_limit_exceeded"].map(|answer| answered(&figures, answer));
+        ["passed", "rate_limiter_unavailable", "rate_limit_exceeded"].map(|answer| responses(&samples, answer));
     assert_eq!(counted, [1.0, 20.0, 0.0]);
-    assert_eq!(figures["gateway_store_up"], 0.0);
+    assert_eq!(samples["gateway_store_up"], 0.0);
 }
 
 #[tokio::test]
@@ -180,13 +179,13 @@ async fn connections_are_counted_while_they_are_open() {
     for count in 1..=3 {
         open.push(TcpStream::connect(gateway.address).await.unwrap());
         eventually("it is counted", async || {
-            figures(&gateway).await["gateway_connections"] == f64::from(count)
+            samples(&gateway).await["gateway_connections"] == f64::from(count)
         })
         .await;
     }
     drop(open);
-    eventually("they are gone", async || {
-        figures(&gateway).await["gateway_connections"] == 0.0
+    eventually("they are closed", async || {
+        samples(&gateway).await["gateway_connections"] == 0.0
     })
     .await;
 }

@@ -1,42 +1,42 @@
-//! Clients that say nothing.
+//! Idle clients.
 
-use super::{delay_nobody, echo, have_room_for_a_thousand};
+use super::{echo, other_clients_are_not_delayed, raise_open_files_limit};
 use crate::gateway::{
-    fixture::{ANY_NUMBER, Gateway},
-    room::until_connected,
-    wire::Wire,
+    connection_limit::until_connected,
+    fixture::{COUNT_ONLY, Gateway},
+    socket::Socket,
 };
 
-async fn a_thousand(gateway: &Gateway) -> Vec<Wire> {
+async fn a_thousand_clients(gateway: &Gateway) -> Vec<Socket> {
     let mut clients = Vec::new();
     for _ in 0..1000 {
-        clients.push(Wire::to(gateway).await);
+        clients.push(Socket::connect(gateway).await);
     }
     clients
 }
 
 #[tokio::test]
-async fn a_thousand_who_say_nothing_delay_nobody() {
-    delay_nobody(a_thousand, 64 << 20).await;
+async fn idle_clients_do_not_delay_others() {
+    other_clients_are_not_delayed(a_thousand_clients, 64 << 20).await;
 }
 
 #[tokio::test]
-async fn a_thousand_who_say_nothing_are_closed_without_a_word() {
-    have_room_for_a_thousand();
+async fn idle_clients_are_closed_without_a_response() {
+    raise_open_files_limit();
     let service = echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "500ms"]);
-    for mut client in a_thousand(&gateway).await {
-        assert_eq!(client.rest().await.unwrap(), "");
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &["--client-timeout", "500ms"]);
+    for mut client in a_thousand_clients(&gateway).await {
+        assert_eq!(client.read_to_end().await.unwrap(), "");
     }
     until_connected(gateway.admin, 0).await;
 }
 
 #[tokio::test]
-async fn who_says_nothing_after_an_answer_is_closed_without_a_word() {
+async fn an_idle_keep_alive_connection_is_closed_without_a_response() {
     let service = echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "5s"]);
-    let mut client = Wire::to(&gateway).await;
-    client.say("GET /one HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert_eq!(client.answer().await, (200, "/one".to_owned()));
-    assert_eq!(client.rest().await.unwrap(), "");
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &["--client-timeout", "5s"]);
+    let mut client = Socket::connect(&gateway).await;
+    client.send("GET /one HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert_eq!(client.response().await, (200, "/one".to_owned()));
+    assert_eq!(client.read_to_end().await.unwrap(), "");
 }

@@ -1,15 +1,15 @@
-//! Requests that can be read in more than one way, or in none: refused, or passed on in a way that has one reading only.
+//! Malformed and ambiguous requests (request smuggling): rejected, or forwarded in an unambiguous form.
 
 use std::time::Duration;
 
-use super::others_are_answered;
+use super::other_clients_are_served;
 use crate::gateway::{
-    fixture::{ANY_NUMBER, Gateway},
-    wire::{Upstream, Wire, status},
+    fixture::{COUNT_ONLY, Gateway},
+    socket::{Socket, Upstream, status},
 };
 
-/// What is no request, or begins as none.
-const REFUSED: [&[u8]; 32] = [
+/// Requests that no parser should accept.
+const MALFORMED: [&[u8]; 32] = [
     b"GET\r\n\r\n",
     b"GET /\r\n\r\n",
     b"GET / HTTP/1.1 \r\nhost: a\r\n\r\n",
@@ -45,38 +45,38 @@ const REFUSED: [&[u8]; 32] = [
 ];
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_and_reaches_nobody() {
+async fn malformed_requests_are_a_400_and_do_not_reach_the_service() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    for bytes in REFUSED {
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    for bytes in MALFORMED {
         let shown = bytes.escape_ascii();
-        let mut client = Wire::to(&gateway).await;
-        client.say(bytes).await;
-        assert_eq!(client.answer().await, (400, String::new()), "{shown}");
-        assert_eq!(client.rest().await.unwrap(), "", "{shown}");
+        let mut client = Socket::connect(&gateway).await;
+        client.send(bytes).await;
+        assert_eq!(client.response().await, (400, String::new()), "{shown}");
+        assert_eq!(client.read_to_end().await.unwrap(), "", "{shown}");
     }
-    // The first that comes through is the first that is one.
-    let mut client = Wire::to(&gateway).await;
-    client.say("GET /first HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    assert!(upstream.accept().await.head().await.starts_with("GET /first "));
+    // The first request at the service is the first well-formed one.
+    let mut client = Socket::connect(&gateway).await;
+    client.send("GET /first HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert!(upstream.accept().await.read_head().await.starts_with("GET /first "));
 }
 
 #[tokio::test]
-async fn whoever_speaks_http_2_from_the_start_is_closed_and_reaches_nobody() {
+async fn http_2_with_prior_knowledge_is_closed() {
     let service = super::echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &[]);
-    let mut client = Wire::to(&gateway).await;
-    client.say("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
-    // It learns so at once, and not when it has been listened to for long enough.
-    tokio::time::timeout(Duration::from_secs(8), client.gone())
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &[]);
+    let mut client = Socket::connect(&gateway).await;
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    // The gateway closes at once, and not after the client timeout.
+    tokio::time::timeout(Duration::from_secs(8), client.closed())
         .await
         .unwrap();
-    others_are_answered(&gateway).await;
+    other_clients_are_served(&gateway).await;
 }
 
-/// What has two readings, and the one that is passed on: the head without what tells of the way, and the body.
-const PASSED_ON: [(&str, &str); 8] = [
-    // Lines that end in half of what lines end in.
+/// Ambiguous requests, and what the gateway forwards, without the headers that it adds.
+const AMBIGUOUS: [(&str, &str); 8] = [
+    // Lines that end in LF alone.
     (
         "GET / HTTP/1.1\nhost: a\nx: y\n\n",
         "GET / HTTP/1.1\r\nhost: a\r\nx: y\r\n\r\n",
@@ -85,12 +85,12 @@ const PASSED_ON: [(&str, &str); 8] = [
         "\r\n\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET / HTTP/1.1\r\nhost: a\r\n\r\n",
     ),
-    // The same length twice.
+    // The same content length twice.
     (
         "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\ncontent-length: 5\r\n\r\n12345",
         "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\n12345",
     ),
-    // A length, and chunks: the chunks count, before and after it.
+    // A content length and chunks, in either order: the chunks take precedence.
     (
         "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
@@ -99,7 +99,7 @@ const PASSED_ON: [(&str, &str); 8] = [
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
     ),
-    // What nobody needs to know of chunks.
+    // Leading zeros and chunk extensions.
     (
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n003;a=b\r\nabc\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
@@ -114,34 +114,34 @@ const PASSED_ON: [(&str, &str); 8] = [
     ),
 ];
 
-/// Without what the gateway says of a request's way.
-fn without_the_way(head: &str) -> String {
-    let told = |line: &&str| !line.starts_with("via:") && !line.starts_with("x-forwarded-");
-    head.split_inclusive("\r\n").filter(told).collect()
+/// The head without the forwarding headers that the gateway adds.
+fn without_forwarding_headers(head: &str) -> String {
+    let is_kept = |line: &&str| !line.starts_with("via:") && !line.starts_with("x-forwarded-");
+    head.split_inclusive("\r\n").filter(is_kept).collect()
 }
 
 #[tokio::test]
-async fn what_has_two_readings_is_passed_on_by_one() {
+async fn ambiguous_requests_are_forwarded_unambiguously() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    for (said, read) in PASSED_ON {
-        let mut client = Wire::to(&gateway).await;
-        client.say(said).await;
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    for (sent, forwarded) in AMBIGUOUS {
+        let mut client = Socket::connect(&gateway).await;
+        client.send(sent).await;
         let mut service = upstream.accept().await;
-        let head = without_the_way(&service.head().await);
-        let body = service.take(read.len() - head.len()).await;
-        assert_eq!(head + str::from_utf8(&body).unwrap(), read, "{said:?}");
+        let head = without_forwarding_headers(&service.read_head().await);
+        let body = service.read_exact(forwarded.len() - head.len()).await;
+        assert_eq!(head + str::from_utf8(&body).unwrap(), forwarded, "{sent:?}");
         service
-            .say("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+            .send("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
             .await;
-        assert_eq!(client.answer().await.0, 200);
-        // There was nothing behind it.
-        assert_eq!(service.rest().await.unwrap(), "", "{said:?}");
+        assert_eq!(client.response().await.0, 200);
+        // Nothing follows it.
+        assert_eq!(service.read_to_end().await.unwrap(), "", "{sent:?}");
     }
 }
 
-/// Chunks that are none: what comes after them may be taken for a request.
-const BAD_CHUNKS: [&str; 6] = [
+/// Malformed chunks, after which a service might parse a second request.
+const MALFORMED_CHUNKS: [&str; 6] = [
     "x\r\nabc\r\n0\r\n\r\n",
     "-3\r\nabc\r\n0\r\n\r\n",
     "3\r\nabcd\r\n0\r\n\r\n",
@@ -151,28 +151,28 @@ const BAD_CHUNKS: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn a_bad_chunk_is_a_400_and_the_service_never_gets_an_end() {
+async fn a_malformed_chunk_is_a_400_and_the_upstream_body_does_not_end() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    for chunks in BAD_CHUNKS {
-        let mut client = Wire::to(&gateway).await;
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    for chunks in MALFORMED_CHUNKS {
+        let mut client = Socket::connect(&gateway).await;
         client
-            .say(format!(
+            .send(format!(
                 "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n{chunks}"
             ))
             .await;
         let mut service = upstream.accept().await;
-        let got = service.rest().await.unwrap_or_default();
+        let got = service.read_to_end().await.unwrap_or_default();
         assert!(
             !got.contains("0\r\n\r\n") && !got.contains("second"),
             "{chunks:?}: {got:?}"
         );
-        let head = client.head().await;
+        let head = client.read_head().await;
         assert_eq!(status(&head), 400, "{chunks:?}");
-        let rest = client.rest().await.unwrap();
+        let rest = client.read_to_end().await.unwrap();
         assert_eq!(
             rest,
-            r#"{"error":"bad_request","message":"The request's body cannot be read."}"#
+            r#"{"error":"bad_request","message":"The request body cannot be read."}"#
         );
     }
 }

@@ -1,14 +1,14 @@
-//! Clients that do not keep to HTTP, or keep others waiting: a clear answer for them, and nobody else notices.
+//! Clients that violate HTTP or are slow get a clear response, and other clients are unaffected.
 
-mod asking_first;
-mod deaf;
-mod half;
+mod disconnects;
+mod expect_continue;
 mod idle;
-mod leaving;
-mod long;
+mod incomplete_requests;
 mod malformed;
+mod oversized_heads;
 mod pipelined;
-mod refused;
+mod rejected_uploads;
+mod slow_readers;
 mod targets;
 
 use axum::{Router, http::Uri};
@@ -16,24 +16,24 @@ use axum::{Router, http::Uri};
 use support::http::Server;
 
 use crate::gateway::{
-    fixture::{ANY_NUMBER, Gateway},
-    room::until_connected,
-    wire::Wire,
+    connection_limit::until_connected,
+    fixture::{COUNT_ONLY, Gateway},
+    socket::Socket,
 };
 
-/// A service that says which path it was asked for.
+/// A service that responds with the requested path.
 pub(crate) async fn echo() -> Server {
     Server::start(Router::new().fallback(async |uri: Uri| uri.to_string())).await
 }
 
-async fn others_are_answered(gateway: &Gateway) {
+async fn other_clients_are_served(gateway: &Gateway) {
     for _ in 0..10 {
-        assert_eq!(Wire::get(gateway, "/well").await, (200, "/well".to_owned()));
+        assert_eq!(Socket::get(gateway, "/well").await, (200, "/well".to_owned()));
     }
 }
 
-/// A thousand connections, whatever the shell allows by default.
-fn have_room_for_a_thousand() {
+/// Allows thousands of connections, independent of the shell's default.
+fn raise_open_files_limit() {
     let files = rlimit::increase_nofile_limit(u64::MAX).unwrap();
     assert!(
         files >= 8192,
@@ -41,18 +41,18 @@ fn have_room_for_a_thousand() {
     );
 }
 
-/// A thousand who have come are connected all the while that others are answered, and take no more memory than this.
-async fn delay_nobody<T>(a_thousand: impl AsyncFnOnce(&Gateway) -> T, most: u64) {
-    have_room_for_a_thousand();
+/// A thousand clients stay connected while others are served, and take less memory than `max_memory`.
+async fn other_clients_are_not_delayed<T>(a_thousand_clients: impl AsyncFnOnce(&Gateway) -> T, max_memory: u64) {
+    raise_open_files_limit();
     let service = echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &["--client-timeout", "10m"]);
-    others_are_answered(&gateway).await;
-    let before = gateway.most_memory();
-    // They end with the test: here nobody is told anything.
-    let _clients = a_thousand(&gateway).await;
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &["--client-timeout", "10m"]);
+    other_clients_are_served(&gateway).await;
+    let before = gateway.peak_memory();
+    // The client timeout is longer than the test, so the gateway closes none of them.
+    let _clients = a_thousand_clients(&gateway).await;
     until_connected(gateway.admin, 1000).await;
-    others_are_answered(&gateway).await;
+    other_clients_are_served(&gateway).await;
     until_connected(gateway.admin, 1000).await;
-    let grown = gateway.most_memory() - before;
-    assert!(grown < most, "it has grown by {grown} bytes");
+    let grown = gateway.peak_memory() - before;
+    assert!(grown < max_memory, "it has grown by {grown} bytes");
 }

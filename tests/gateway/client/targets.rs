@@ -1,16 +1,16 @@
-//! Clients that say in unusual ways what they want, and of whom.
+//! Request targets and Host headers in unusual forms.
 
-use super::others_are_answered;
+use super::other_clients_are_served;
 use crate::gateway::{
-    fixture::{ANY_NUMBER, Gateway},
-    wire::{Upstream, Wire},
+    fixture::{COUNT_ONLY, Gateway},
+    socket::{Socket, Upstream},
 };
 
-/// What is refused, and why.
-const REFUSED: [(&str, &str); 9] = [
+/// Rejected requests, and the message.
+const REJECTED: [(&str, &str); 9] = [
     (
         "CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n",
-        "This gateway does not connect clients to elsewhere.",
+        "This gateway does not support CONNECT.",
     ),
     (
         "OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n",
@@ -27,15 +27,15 @@ const REFUSED: [(&str, &str); 9] = [
     ),
     (
         "GET http://me@b/ HTTP/1.1\r\nhost: a\r\n\r\n",
-        "The request's target must not have a user in it.",
+        "The request target must not contain user information.",
     ),
     (
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-        "The request's body must not be encoded for its transfer, but by chunks.",
+        "The request body must not have a transfer coding other than chunked.",
     ),
     (
         "GET /a\\b HTTP/1.1\r\nhost: a\r\n\r\n",
-        "The path must not contain a backslash: some take it for a slash.",
+        "The path must not contain a backslash, which some services treat as a slash.",
     ),
     (
         "GET /%zz HTTP/1.1\r\nhost: a\r\n\r\n",
@@ -44,20 +44,20 @@ const REFUSED: [(&str, &str); 9] = [
 ];
 
 #[tokio::test]
-async fn what_cannot_be_passed_on_is_a_400_that_says_why() {
+async fn unsupported_targets_are_a_400_with_a_reason() {
     let service = super::echo().await;
-    let gateway = Gateway::to(&service.url(), ANY_NUMBER, &[]);
-    for (said, why) in REFUSED {
-        let mut client = Wire::to(&gateway).await;
-        client.say(said).await;
-        let answer = format!(r#"{{"error":"bad_request","message":"{why}"}}"#);
-        assert_eq!(client.answer().await, (400, answer), "{said:?}");
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &[]);
+    for (request, message) in REJECTED {
+        let mut client = Socket::connect(&gateway).await;
+        client.send(request).await;
+        let body = format!(r#"{{"error":"bad_request","message":"{message}"}}"#);
+        assert_eq!(client.response().await, (400, body), "{request:?}");
     }
-    others_are_answered(&gateway).await;
+    other_clients_are_served(&gateway).await;
 }
 
-/// What is asked, and the request line and the host that the service gets.
-const PASSED_ON: [(&str, &str, &str); 5] = [
+/// A request, and the request line and the host that the service receives.
+const FORWARDED: [(&str, &str, &str); 5] = [
     (
         "GET http://b/path?query HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET /path?query HTTP/1.1",
@@ -78,15 +78,15 @@ const PASSED_ON: [(&str, &str, &str); 5] = [
 ];
 
 #[tokio::test]
-async fn who_writes_the_whole_address_names_the_host_there() {
+async fn an_absolute_target_overrides_the_host_header() {
     let upstream = Upstream::start().await;
-    let gateway = Gateway::to(&upstream.url(), ANY_NUMBER, &[]);
-    for (said, line, host) in PASSED_ON {
-        let mut client = Wire::to(&gateway).await;
-        client.say(said).await;
-        let head = upstream.accept().await.head().await;
+    let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &[]);
+    for (request, line, host) in FORWARDED {
+        let mut client = Socket::connect(&gateway).await;
+        client.send(request).await;
+        let head = upstream.accept().await.read_head().await;
         assert_eq!(head.lines().next(), Some(line));
         let hosts: Vec<_> = head.lines().filter_map(|line| line.strip_prefix("host: ")).collect();
-        assert_eq!(hosts, [host], "{said:?}");
+        assert_eq!(hosts, [host], "{request:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! `algorithm`, and the fields that say how it counts.
+//! `algorithm`, and the fields that configure it.
 
-use super::case::{Case, Request, try_all};
+use super::case::{Case, Request, check_all};
 
 pub(super) const TWO_PASS: [Request; 3] = [
     ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=1"#),
@@ -62,7 +62,7 @@ pub(super) const CASES: &[Case] = &[
             window = '3650d'
             key = 'global'",
         requests: &TWO_PASS,
-        // The sixth ten years since 1970.
+        // Window 5 of ten years since 1970.
         holds: &[("rate_limit:sliding_counter:api:315360000000000:1:global", "5 2")],
     },
     Case {
@@ -76,7 +76,7 @@ pub(super) const CASES: &[Case] = &[
             window = '3650d'
             key = 'global'",
         requests: &TWO_PASS,
-        // So many 365 days since 1970 that it depends on when it was asked.
+        // The index of the 365-day bucket depends on the time of the test.
         holds: &[("rate_limit:sliding_counter:api:315360000000000:10:global", "* 2")],
     },
     Case {
@@ -101,7 +101,7 @@ pub(super) const CASES: &[Case] = &[
             capacity = 2
             window = '3650d'
             key = 'global'",
-        // A fifth of what there is in ten years is back in two.
+        // A fifth of the quota refills in two of the ten years.
         requests: &[
             ("GET /", &[], r#"200 | "api";q=2;w=63072000 | "api";r=1"#),
             ("GET /", &[], r#"200 | "api";q=2;w=63072000 | "api";r=0"#),
@@ -122,7 +122,7 @@ pub(super) const CASES: &[Case] = &[
             limit = 2
             window = '3650d'
             key = 'global'",
-        // There is room for one more, which would have to wait for five years.
+        // One more request fits in the queue, but it would wait for five years.
         requests: &[
             ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=1"#),
             ("GET /", &[], r#"429 | "api";q=2;w=315360000 | "api";r=1"#),
@@ -135,6 +135,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 #[tokio::test]
-async fn every_algorithm_counts_as_the_reference_says() {
-    try_all(CASES).await;
+async fn every_algorithm_matches_the_reference() {
+    check_all(CASES).await;
 }

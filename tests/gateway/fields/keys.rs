@@ -1,10 +1,10 @@
-//! `key` and `default`: whom a limit counts, and under which name in Redis.
+//! `key` and `default`: the key of a request, and its name in Redis.
 
-use super::case::{Case, try_all};
+use super::case::{Case, check_all};
 
 const NINE: &str = r#"200 | "api";q=10;w=315360000 | "api";r=9"#;
 const EIGHT: &str = r#"200 | "api";q=10;w=315360000 | "api";r=8"#;
-const REFUSED: &str = "400 | - | -";
+const MISSING_KEY: &str = "400 | - | -";
 
 const ONCE: &str = "1576800000000000 1";
 const TWICE: &str = "1576800000000000 2";
@@ -19,7 +19,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         covers: &["key ip"],
         rules: "[[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'ip'",
-        // Nobody is believed about addresses.
+        // No proxy is trusted.
         requests: &[
             ("GET /", &[], NINE),
             ("GET /", &[("x-forwarded-for", "192.0.2.1")], EIGHT),
@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         covers: &["key route"],
-        // A gateway has no routes of its own.
+        // A gateway has no routes.
         rules: "[[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'route'",
         requests: &[("GET /users/1", &[], NINE), ("GET /", &[], EIGHT)],
         holds: &[("rate_limit:fixed_window:api:315360000000000:~unmatched", TWICE)],
@@ -66,7 +66,7 @@ pub(super) const CASES: &[Case] = &[
             ("GET /", &[("x-user-id", "bob")], NINE),
             ("GET /", &[("X-User-Id", "alice")], EIGHT),
             ("GET /", &[("x-user-id", "a:b")], NINE),
-            ("GET /", &[], REFUSED),
+            ("GET /", &[], MISSING_KEY),
         ],
         holds: &[
             // What `printf a:b | sha256sum | cut -c1-32` prints.
@@ -84,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /", &[("x-api-key", "secret")], NINE),
             ("GET /", &[("x-api-key", "secret")], EIGHT),
-            ("GET /", &[("authorization", "Bearer secret")], REFUSED),
+            ("GET /", &[("authorization", "Bearer secret")], MISSING_KEY),
         ],
         // What `printf secret | sha256sum | cut -c1-32` prints: no secret is in Redis.
         holds: &[(
@@ -98,7 +98,7 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /", &[("authorization", "Bearer secret")], NINE),
             ("GET /", &[("authorization", "bearer secret")], EIGHT),
-            ("GET /", &[("authorization", "Basic secret")], REFUSED),
+            ("GET /", &[("authorization", "Basic secret")], MISSING_KEY),
         ],
         holds: &[(
             "rate_limit:fixed_window:api:315360000000000:apikey:2bb80d537b1da3e38bd30361aa855686",
@@ -112,7 +112,7 @@ pub(super) const CASES: &[Case] = &[
             ("GET /?tenant=acme", &[], NINE),
             ("GET /?a=b&tenant=ac%6De&tenant=x", &[], EIGHT),
             ("GET /?tenant=x", &[], NINE),
-            ("GET /?Tenant=x", &[], REFUSED),
+            ("GET /?Tenant=x", &[], MISSING_KEY),
         ],
         holds: &[
             ("rate_limit:fixed_window:api:315360000000000:query/tenant:acme", TWICE),
@@ -125,7 +125,7 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /", &[("cookie", "session=8f3a")], NINE),
             ("GET /", &[("cookie", "a=b; session=8f3a")], EIGHT),
-            ("GET /", &[("cookie", "sessions=8f3a")], REFUSED),
+            ("GET /", &[("cookie", "sessions=8f3a")], MISSING_KEY),
         ],
         holds: &[("rate_limit:fixed_window:api:315360000000000:cookie/session:8f3a", TWICE)],
     },
@@ -149,7 +149,11 @@ pub(super) const CASES: &[Case] = &[
                 &[("x-user-id", "1"), ("cookie", "session=2")],
                 EIGHT,
             ),
-            ("GET /api/a", &[("x-user-id", "1"), ("cookie", "session=2")], REFUSED),
+            (
+                "GET /api/a",
+                &[("x-user-id", "1"), ("cookie", "session=2")],
+                MISSING_KEY,
+            ),
         ],
         holds: &[(
             "rate_limit:fixed_window:api:315360000000000:\
@@ -163,7 +167,7 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /", &[], NINE),
             ("GET /", &[("x-user-id", "")], EIGHT),
-            // Nobody can pass for those without a name, nor for somebody else by it.
+            // A header value cannot collide with the default key.
             ("GET /", &[("x-user-id", "anonymous")], NINE),
             ("GET /", &[("x-user-id", "alice")], NINE),
         ],
@@ -195,6 +199,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 #[tokio::test]
-async fn every_kind_of_key_counts_whom_the_reference_says() {
-    try_all(CASES).await;
+async fn every_key_matches_the_reference() {
+    check_all(CASES).await;
 }

@@ -1,8 +1,8 @@
-//! `[[limit]]`: what it is called, what each request costs, who has more of it, and whether it only watches.
+//! `[[limit]]`: name, quota, cost, plans and shadow mode.
 
 use super::{
     algorithms::TWO_PASS,
-    case::{Case, try_all},
+    case::{Case, check_all},
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -188,7 +188,7 @@ pub(super) const CASES: &[Case] = &[
             key = 'global'
             shadow = false",
         requests: &TWO_PASS,
-        // What a shadow would have refused, it does not count.
+        // A shadow limit does not count what it would have denied.
         holds: &[
             (
                 "rate_limit:fixed_window:api:315360000000000:global",
@@ -203,6 +203,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 #[tokio::test]
-async fn every_field_of_a_limit_says_what_the_reference_says() {
-    try_all(CASES).await;
+async fn every_field_of_a_limit_matches_the_reference() {
+    check_all(CASES).await;
 }

@@ -1,6 +1,6 @@
 //! Every field of a rules file, over HTTP through a gateway, to a service and on a Redis.
 //!
-//! What each field does is written down as a [`Case`]: rules, requests, what each is told, and what Redis holds in the end.
+//! A `Case` has rules, requests, their responses, and the final state in Redis.
 
 mod algorithms;
 mod case;
@@ -9,5 +9,5 @@ mod keys;
 mod limit;
 mod reference;
 mod scope;
-mod times;
+mod timing;
 mod trust;

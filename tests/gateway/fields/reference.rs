@@ -1,10 +1,10 @@
-//! Everything that the reference tells of has a case, and every case is about something that it tells of.
+//! Every field in docs/rules.md has a case, and every case covers a field in it.
 
 use std::{collections::BTreeSet, fs};
 
-use super::{algorithms, exempt, keys, limit, scope, times, trust};
+use super::{algorithms, exempt, keys, limit, scope, timing, trust};
 
-/// What is between backticks.
+/// The text between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -25,24 +25,24 @@ fn every_field_of_the_reference_has_a_case() {
         let (_, text) = reference.split_once(&format!("\n## `{name}`\n")).unwrap();
         text.split("\n## ").next().unwrap()
     };
-    let mut told = BTreeSet::new();
-    for (names, says) in rows(section("[[limit]]")) {
+    let mut documented = BTreeSet::new();
+    for (names, values) in rows(section("[[limit]]")) {
         // The prefix has taken the first backtick.
         for name in quoted(&format!("`{names}")) {
             // Kinds of keys are written as they are in a file, in quotes and with an example.
             match name.strip_prefix('"') {
-                Some(key) => told.insert(format!("key {}", key.trim_end_matches('"').split(':').next().unwrap())),
-                None => told.insert(format!("limit {name}")),
+                Some(key) => documented.insert(format!("key {}", key.trim_end_matches('"').split(':').next().unwrap())),
+                None => documented.insert(format!("limit {name}")),
             };
         }
         if names == "algorithm`" {
-            told.extend(quoted(says).map(|name| format!("algorithm {name}")));
+            documented.extend(quoted(values).map(|name| format!("algorithm {name}")));
         }
     }
     let (exemptions, _) = section("[[exempt]]").split_once('.').unwrap();
-    told.extend(quoted(exemptions).map(|name| format!("exempt {name}")));
+    documented.extend(quoted(exemptions).map(|name| format!("exempt {name}")));
     for (names, _) in rows(section("[trust]")) {
-        told.extend(quoted(&format!("`{names}")).map(|name| format!("trust {name}")));
+        documented.extend(quoted(&format!("`{names}")).map(|name| format!("trust {name}")));
     }
 
     let cases = [
@@ -54,6 +54,6 @@ fn every_field_of_the_reference_has_a_case() {
         trust::CASES,
     ];
     let covered = cases.into_iter().flatten().flat_map(|case| case.covers);
-    let tried: BTreeSet<_> = covered.chain(times::COVERS).map(|name| (*name).to_owned()).collect();
-    assert_eq!(tried, told);
+    let tested: BTreeSet<_> = covered.chain(timing::COVERS).map(|name| (*name).to_owned()).collect();
+    assert_eq!(tested, documented);
 }

@@ -1,10 +1,10 @@
-//! `path` and `methods` of a limit: which requests it is for.
+//! `path` and `methods` of a limit: which requests it applies to.
 
-use super::case::{Case, try_all};
+use super::case::{Case, check_all};
 
 const COUNTED: &str = r#"200 | "api";q=10;w=315360000 | "api";r=9"#;
 const AGAIN: &str = r#"200 | "api";q=10;w=315360000 | "api";r=8"#;
-const FREE: &str = "200 | - | -";
+const NOT_MATCHED: &str = "200 | - | -";
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -13,9 +13,9 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /users/1/orders", &[], COUNTED),
             ("POST /users/2/orders?a=b", &[], AGAIN),
-            ("GET /users/1", &[], FREE),
-            ("GET /users/1/orders/2", &[], FREE),
-            ("GET /users/1/orders/", &[], FREE),
+            ("GET /users/1", &[], NOT_MATCHED),
+            ("GET /users/1/orders/2", &[], NOT_MATCHED),
+            ("GET /users/1/orders/", &[], NOT_MATCHED),
         ],
         holds: &[(
             "rate_limit:fixed_window:api:315360000000000:/users/<id>/orders",
@@ -28,9 +28,9 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /files/a", &[], COUNTED),
             ("GET /files/a/b", &[], AGAIN),
-            ("GET /files", &[], FREE),
-            ("GET /files/", &[], FREE),
-            ("GET /", &[], FREE),
+            ("GET /files", &[], NOT_MATCHED),
+            ("GET /files/", &[], NOT_MATCHED),
+            ("GET /", &[], NOT_MATCHED),
         ],
         holds: &[(
             "rate_limit:fixed_window:api:315360000000000:global",
@@ -43,9 +43,9 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("GET /", &[], COUNTED),
             ("BREW /", &[], AGAIN),
-            ("HEAD /", &[], FREE),
-            ("POST /", &[], FREE),
-            ("OPTIONS /", &[], FREE),
+            ("HEAD /", &[], NOT_MATCHED),
+            ("POST /", &[], NOT_MATCHED),
+            ("OPTIONS /", &[], NOT_MATCHED),
         ],
         holds: &[(
             "rate_limit:fixed_window:api:315360000000000:global",
@@ -58,8 +58,8 @@ pub(super) const CASES: &[Case] = &[
         requests: &[
             ("PUT /orders/1", &[], COUNTED),
             ("DELETE /orders/1", &[], COUNTED),
-            ("GET /orders/1", &[], FREE),
-            ("PUT /orders", &[], FREE),
+            ("GET /orders/1", &[], NOT_MATCHED),
+            ("PUT /orders", &[], NOT_MATCHED),
         ],
         holds: &[
             (
@@ -75,6 +75,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 #[tokio::test]
-async fn a_limit_is_for_the_requests_that_the_reference_says() {
-    try_all(CASES).await;
+async fn the_scope_of_a_limit_matches_the_reference() {
+    check_all(CASES).await;
 }

@@ -1,6 +1,6 @@
-//! `[trust]`: who is believed, and about what.
+//! `[trust]`: the trusted proxies and headers.
 
-use super::case::{Case, try_all};
+use super::case::{Case, check_all};
 
 const NINE: &str = r#"200 | "api";q=10;w=315360000 | "api";r=9"#;
 const EIGHT: &str = r#"200 | "api";q=10;w=315360000 | "api";r=8"#;
@@ -62,7 +62,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         covers: &["trust headers"],
         rules: "
-            [[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'header:x-user-id'\ndefault = 'nobody'
+            [[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'header:x-user-id'\ndefault = 'anonymous'
             plan = 'header:x-plan'\nplans.pro = { limit = 100 }\ncost = 'header:x-cost'
             [trust]\nproxies = ['127.0.0.1']\nheaders = ['X-User-Id', 'x-plan', 'x-cost']",
         requests: &[(
@@ -77,9 +77,9 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         covers: &["trust headers"],
-        // Who is no proxy of ours names no user, has no plan, and pays what everybody pays.
+        // An untrusted peer cannot set the user, the plan or the cost.
         rules: "
-            [[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'header:x-user-id'\ndefault = 'nobody'
+            [[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'header:x-user-id'\ndefault = 'anonymous'
             plan = 'header:x-plan'\nplans.pro = { limit = 100 }\ncost = 'header:x-cost'
             [trust]\nproxies = ['10.0.0.0/8']\nheaders = ['X-User-Id', 'x-plan', 'x-cost']",
         requests: &[
@@ -94,11 +94,11 @@ pub(super) const CASES: &[Case] = &[
                 EIGHT,
             ),
         ],
-        holds: &[("rate_limit:fixed_window:api:315360000000000:~nobody", TWICE)],
+        holds: &[("rate_limit:fixed_window:api:315360000000000:~anonymous", TWICE)],
     },
 ];
 
 #[tokio::test]
-async fn who_is_believed_is_whom_the_reference_says() {
-    try_all(CASES).await;
+async fn trust_matches_the_reference() {
+    check_all(CASES).await;
 }

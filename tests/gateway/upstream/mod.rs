@@ -1,47 +1,48 @@
-//! Services that fail: the client is told so, and nobody else notices.
+//! Failing services: their clients get an error, and other clients are unaffected.
 
-mod broken;
-mod endless;
+mod invalid_responses;
 mod recovery;
-mod silent;
+mod responses;
+mod timeouts;
 
 use tokio::task::JoinHandle;
 
 use crate::gateway::{
     fixture::Gateway,
-    wire::{Upstream, Wire},
+    socket::{Socket, Upstream},
 };
 
-/// What is said of a service that cannot be reached, or does not speak HTTP.
-const BAD: &str =
-    r#"{"error":"bad_upstream","message":"The service behind this gateway cannot be reached or understood."}"#;
-/// What is said of one that takes too long.
-const SLOW: &str =
-    r#"{"error":"upstream_timeout","message":"The service behind this gateway did not answer in time."}"#;
+/// The body for a service that cannot be reached or sends no valid HTTP.
+const BAD_UPSTREAM: &str =
+    r#"{"error":"bad_upstream","message":"The upstream service cannot be reached or sent an invalid response."}"#;
+/// The body for a service that exceeds the timeout.
+const UPSTREAM_TIMEOUT: &str =
+    r#"{"error":"upstream_timeout","message":"The upstream service did not respond in time."}"#;
 
-/// A service that answers `/well` as it should, and everything else by its mood.
-struct Moody {
+/// A service that answers `/well` correctly, and any other path with a fault.
+struct FaultyUpstream {
     url: String,
     task: JoinHandle<()>,
 }
 
-impl Moody {
-    async fn start<F>(mood: impl Fn(String, Wire) -> F + Clone + Send + Sync + 'static) -> Self
+impl FaultyUpstream {
+    async fn start<F>(fault: impl Fn(String, Socket) -> F + Clone + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send,
     {
         let upstream = Upstream::start().await;
         let url = upstream.url();
-        let serve = upstream.serve(move |mut wire| {
-            let mood = mood.clone();
+        let serve = upstream.serve(move |mut socket| {
+            let fault = fault.clone();
             async move {
-                let head = wire.head().await;
+                let head = socket.read_head().await;
                 let path = head.split(' ').nth(1).unwrap();
                 if path == "/well" {
-                    wire.say("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 4\r\n\r\nwell")
+                    socket
+                        .send("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 4\r\n\r\nwell")
                         .await;
                 } else {
-                    mood(path.to_owned(), wire).await;
+                    fault(path.to_owned(), socket).await;
                 }
             }
         });
@@ -50,14 +51,14 @@ impl Moody {
     }
 }
 
-impl Drop for Moody {
+impl Drop for FaultyUpstream {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-async fn others_are_answered(gateway: &Gateway) {
+async fn other_clients_are_served(gateway: &Gateway) {
     for _ in 0..10 {
-        assert_eq!(Wire::get(gateway, "/well").await, (200, "well".to_owned()));
+        assert_eq!(Socket::get(gateway, "/well").await, (200, "well".to_owned()));
     }
 }

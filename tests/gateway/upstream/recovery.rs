@@ -1,24 +1,24 @@
-//! Services that come back: requests pass again, and the log has not been filled meanwhile.
+//! A service that recovers: requests pass again, and failures are logged at a bounded rate.
 
 use std::{net::SocketAddr, time::Instant};
 
 use tokio::net::TcpSocket;
 
-use super::BAD;
+use super::BAD_UPSTREAM;
 use support::port::Port;
 
-use crate::gateway::fixture::{ANY_NUMBER, Gateway};
+use crate::gateway::fixture::{COUNT_ONLY, Gateway};
 
-/// How many lines of this level there are.
-fn lines(gateway: &Gateway, level: &str, words: &str) -> usize {
+/// The number of log lines with this level and text.
+fn lines(gateway: &Gateway, level: &str, text: &str) -> usize {
     gateway
         .log()
         .lines()
-        .filter(|line| line.contains(level) && line.contains(words))
+        .filter(|line| line.contains(level) && line.contains(text))
         .count()
 }
 
-async fn ask(gateway: &Gateway, status: u16, body: &str) {
+async fn assert_responses(gateway: &Gateway, status: u16, body: &str) {
     for _ in 0..10 {
         let reply = gateway.get("/").await;
         assert_eq!((reply.status, &*reply.body), (status, body));
@@ -26,27 +26,27 @@ async fn ask(gateway: &Gateway, status: u16, body: &str) {
 }
 
 #[tokio::test]
-async fn when_it_is_back_requests_pass_again_and_the_log_has_a_line_now_and_then() {
+async fn requests_pass_after_recovery_and_failures_are_logged_at_a_bounded_rate() {
     let port = Port::free();
     let address = SocketAddr::from(([127, 0, 0, 1], port.number()));
-    let gateway = Gateway::to(&format!("http://{address}"), ANY_NUMBER, &[]);
+    let gateway = Gateway::with_upstream(&format!("http://{address}"), COUNT_ONLY, &[]);
     let began = Instant::now();
     for _ in 0..5 {
-        ask(&gateway, 502, BAD).await;
+        assert_responses(&gateway, 502, BAD_UPSTREAM).await;
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_reuseaddr(true).unwrap();
         socket.bind(address).unwrap();
         let listener = socket.listen(16).unwrap();
-        // It closes every connection, so that it is gone at once when it goes.
+        // Without keep-alive, so that the service stops at once.
         let app = axum::Router::new().fallback(async || ([("connection", "close")], "well"));
         let service = tokio::spawn(async { axum::serve(listener, app).await });
-        ask(&gateway, 200, "well").await;
+        assert_responses(&gateway, 200, "well").await;
         service.abort();
         service.await.unwrap_err();
     }
-    // However often it comes and goes: one at once, and no more than one in ten seconds.
-    let lines = lines(&gateway, " WARN ", "the service fails");
-    let most = 1 + usize::try_from(began.elapsed().as_secs()).unwrap() / 10;
-    assert!((1..=most).contains(&lines), "{lines} of {most}: {}", gateway.log());
+    // One line at once, and then at most one in ten seconds.
+    let lines = lines(&gateway, " WARN ", "upstream requests fail");
+    let max = 1 + usize::try_from(began.elapsed().as_secs()).unwrap() / 10;
+    assert!((1..=max).contains(&lines), "{lines} of {max}: {}", gateway.log());
     assert_eq!(gateway.log().lines().count(), lines, "{}", gateway.log());
 }

@@ -1,4 +1,4 @@
-// What ratelimit-header-parser makes of an answer, for a client whose clock stands at the given millisecond.
+// Prints what ratelimit-header-parser reads in a response, with the clock fixed at the given millisecond.
 import { parseRateLimit } from 'ratelimit-header-parser';
 
 const [now, url] = process.argv.slice(-2);
@@ -8,5 +8,5 @@ globalThis.Date = class extends Date {
     super(...(time.length ? time : [Number(now)]));
   }
 };
-// What is not a number, and a date that is none, are null in JSON.
+// NaN and an invalid date are null in JSON.
 console.log(JSON.stringify(parseRateLimit(response)));

@@ -1,4 +1,4 @@
-// The two lists of the IETF's draft, by a parser of structured fields (RFC 9651).
+// Prints the two lists of the IETF draft, read by a parser of structured fields (RFC 9651).
 import { parseList } from 'structured-headers';
 
 const { headers } = await fetch(process.argv.at(-1));

@@ -1,9 +1,9 @@
-// Asks twice, and again when ratelimit-header-parser says that there is more to be had.
+// Sends two requests, and retries a denied one at the reset time that ratelimit-header-parser returns.
 import { setTimeout } from 'node:timers/promises';
 import { parseRateLimit } from 'ratelimit-header-parser';
 
 const url = process.argv.at(-1);
-for (let asked = 0; asked < 2; asked += 1) {
+for (let sent = 0; sent < 2; sent += 1) {
   let response = await fetch(url);
   if (response.status === 429) {
     const { reset } = parseRateLimit(response);

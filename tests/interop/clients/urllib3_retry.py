@@ -1,4 +1,4 @@
-# Asks twice. That the second answer is late is urllib3's affair: it retries by itself, once.
+# Sends two requests. urllib3 itself waits and retries the denied one, once.
 import sys
 
 import urllib3

@@ -1,4 +1,4 @@
-//! Requests from an address, with what proxies say of it.
+//! Requests from an address, with forwarding headers.
 
 use std::net::SocketAddr;
 
@@ -24,19 +24,19 @@ pub(crate) fn request<V: AsRef<[u8]>>(
     request
 }
 
-/// The text of the key, of a request that has one.
+/// The text of the request's key.
 #[track_caller]
 pub(crate) fn key<B>(extractor: &impl KeyExtractor<Request<B>>, request: &Request<B>) -> String {
     extractor.extract(request).unwrap().unwrap().to_string()
 }
 
-/// Whom a request is counted for that passed through proxies.
+/// The key of a request with these lines of `X-Forwarded-For`.
 #[track_caller]
 pub(crate) fn x_forwarded_for(ip: &ClientIp, peer: &str, lines: &[&str]) -> String {
     key(ip, &request(peer, &X_FORWARDED_FOR, lines))
 }
 
-/// The same, where they write the standard header.
+/// The key of a request with these lines of `Forwarded`.
 #[track_caller]
 pub(crate) fn forwarded(ip: &ClientIp, peer: &str, lines: &[&str]) -> String {
     key(ip, &request(peer, &FORWARDED, lines))

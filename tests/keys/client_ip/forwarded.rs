@@ -1,4 +1,4 @@
-//! What proxies write into `Forwarded`, by RFC 7239.
+//! The `Forwarded` header of RFC 7239.
 
 use http::header::FORWARDED;
 use tollgate::ClientIp;
@@ -8,19 +8,19 @@ use super::fixture::{forwarded, key, request};
 const PEER: &str = "10.0.0.1";
 
 fn behind() -> ClientIp {
-    ClientIp::behind(["10.0.0.0/8", "fd00::/8"]).forwarded()
+    ClientIp::trusted_proxies(["10.0.0.0/8", "fd00::/8"]).forwarded()
 }
 
-/// Both kinds of trust take the last proxy's word.
+/// Both kinds of trust use the last proxy's element.
 #[track_caller]
-fn believed(lines: &[&str], client: &str) {
-    for ip in [behind(), ClientIp::hops(1).forwarded()] {
+fn assert_client(lines: &[&str], client: &str) {
+    for ip in [behind(), ClientIp::trusted_hops(1).forwarded()] {
         assert_eq!(forwarded(&ip, PEER, lines), format!("ip:{client}"), "{lines:?}");
     }
 }
 
 #[test]
-fn the_forms_of_the_standard() {
+fn the_forms_of_the_rfc() {
     let cases = [
         ("for=192.0.2.60;proto=http;by=203.0.113.43", "192.0.2.60"),
         ("For=\"[2001:db8:cafe::17]:4711\"", "[2001:db8:cafe::]/64"),
@@ -41,12 +41,12 @@ fn the_forms_of_the_standard() {
         ("for=\"[::ffff:192.0.2.60]:4711\"", "192.0.2.60"),
     ];
     for (line, client) in cases {
-        believed(&[line], client);
+        assert_client(&[line], client);
     }
 }
 
 #[test]
-fn the_client_is_the_first_from_the_right_who_is_not_a_proxy() {
+fn the_client_is_the_rightmost_address_that_is_not_a_proxy() {
     let cases: [&[&str]; 5] = [
         &["for=198.51.100.7, for=10.0.0.2"],
         &["for=203.0.113.9, for=198.51.100.7;proto=https;by=10.0.0.2, for=10.0.0.2;by=10.0.0.1"],
@@ -68,7 +68,7 @@ fn the_client_is_the_first_from_the_right_who_is_not_a_proxy() {
 }
 
 #[test]
-fn what_does_not_say_one_address_is_not_believed() {
+fn an_element_without_exactly_one_address_ends_the_chain() {
     let others = [
         "",
         ";",
@@ -93,18 +93,18 @@ fn what_does_not_say_one_address_is_not_believed() {
         "for=\"198.51.100.7\"\"",
         "for=\"[2001:db8::1\"",
         "for='198.51.100.7'",
-        // A quote too many: whatever stands before it would decide where the element begins.
+        // An unbalanced quote: what precedes it would decide where the element begins.
         "for=\"198.51.100.7:4711\";host=a\"",
         "for=\"[2001:db8::1]:4711\";host=a\"",
         "for=\"[2001:db8::1]:4711\", host=\"a\"\"",
-        // Nobody knows which of two the proxy wrote.
+        // Which of the two the proxy wrote is unknown.
         "for=198.51.100.7;for=203.0.113.9",
         "for=198.51.100.7;for=198.51.100.7",
         "for=198.51.100.7;FOR=unknown",
         "for=;for=198.51.100.7",
     ];
     for other in others {
-        for ip in [behind(), ClientIp::hops(1).forwarded()] {
+        for ip in [behind(), ClientIp::trusted_hops(1).forwarded()] {
             assert_eq!(forwarded(&ip, PEER, &[other]), "ip:10.0.0.1", "{other:?}");
         }
         let line = format!("{other}, for=10.0.0.2");
@@ -115,7 +115,7 @@ fn what_does_not_say_one_address_is_not_believed() {
 }
 
 #[test]
-fn nothing_on_the_left_swallows_what_the_proxy_wrote() {
+fn nothing_on_the_left_hides_the_element_of_the_proxy() {
     let sent = [
         "\"",
         "for=\"",
@@ -141,9 +141,9 @@ fn nothing_on_the_left_swallows_what_the_proxy_wrote() {
             "For=\"198.51.100.7:4711\";proto=https",
             "by=\"_a\";for=198.51.100.7",
         ] {
-            believed(&[&format!("{sent}, {wrote}")], "198.51.100.7");
-            believed(&[&format!("{sent},{wrote}")], "198.51.100.7");
-            believed(&[sent, wrote], "198.51.100.7");
+            assert_client(&[&format!("{sent}, {wrote}")], "198.51.100.7");
+            assert_client(&[&format!("{sent},{wrote}")], "198.51.100.7");
+            assert_client(&[sent, wrote], "198.51.100.7");
         }
         let lines = [
             &format!("{sent}, for=\"198.51.100.7\""),
@@ -154,7 +154,7 @@ fn nothing_on_the_left_swallows_what_the_proxy_wrote() {
 }
 
 #[test]
-fn bytes_that_are_not_text_matter_only_in_an_address() {
+fn bytes_that_are_not_utf8_matter_only_in_an_address() {
     let lines: [&[u8]; 4] = [
         b"\xff, for=198.51.100.7",
         b"for=\"\xff, for=198.51.100.7",
@@ -169,32 +169,32 @@ fn bytes_that_are_not_text_matter_only_in_an_address() {
 }
 
 #[test]
-fn a_comma_in_quotes_does_not_part_elements() {
-    believed(&["for=198.51.100.7;host=\"a,for=203.0.113.9\""], "198.51.100.7");
-    believed(
+fn a_quoted_comma_does_not_separate_elements() {
+    assert_client(&["for=198.51.100.7;host=\"a,for=203.0.113.9\""], "198.51.100.7");
+    assert_client(
         &["for=203.0.113.9, host=\"a, for=203.0.113.9\";for=198.51.100.7"],
         "198.51.100.7",
     );
-    believed(&["host=\"for=203.0.113.9,\";for=198.51.100.7"], "198.51.100.7");
+    assert_client(&["host=\"for=203.0.113.9,\";for=198.51.100.7"], "198.51.100.7");
 }
 
 /// A proxy may quote what the client sent, such as its host.
 #[test]
-fn a_semicolon_in_quotes_does_not_part_pairs() {
-    believed(&["for=198.51.100.7;host=\"a;for=203.0.113.9\""], "198.51.100.7");
-    believed(&["host=\";for=203.0.113.9;\";for=198.51.100.7"], "198.51.100.7");
-    believed(&["proto=https;host=\"a;for=203.0.113.9;\""], "10.0.0.1");
+fn a_quoted_semicolon_does_not_separate_pairs() {
+    assert_client(&["for=198.51.100.7;host=\"a;for=203.0.113.9\""], "198.51.100.7");
+    assert_client(&["host=\";for=203.0.113.9;\";for=198.51.100.7"], "198.51.100.7");
+    assert_client(&["proto=https;host=\"a;for=203.0.113.9;\""], "10.0.0.1");
 }
 
 #[test]
-fn an_escaped_quote_does_not_end_what_is_quoted() {
-    believed(&[r#"for=198.51.100.7;host="a\",for=203.0.113.9;\"""#], "198.51.100.7");
-    believed(&[r#"for=198.51.100.7;host="a\"b""#], "198.51.100.7");
-    believed(&[r#"host="a\"b, c";for=198.51.100.7"#], "198.51.100.7");
-    believed(&[r#"for=203.0.113.9, for=198.51.100.7;host="a\"b""#], "198.51.100.7");
+fn an_escaped_quote_does_not_end_a_quoted_string() {
+    assert_client(&[r#"for=198.51.100.7;host="a\",for=203.0.113.9;\"""#], "198.51.100.7");
+    assert_client(&[r#"for=198.51.100.7;host="a\"b""#], "198.51.100.7");
+    assert_client(&[r#"host="a\"b, c";for=198.51.100.7"#], "198.51.100.7");
+    assert_client(&[r#"for=203.0.113.9, for=198.51.100.7;host="a\"b""#], "198.51.100.7");
     // The backslash itself may be escaped.
-    believed(&[r#"for=203.0.113.9, for=198.51.100.7;host="a\\""#], "198.51.100.7");
-    believed(
+    assert_client(&[r#"for=203.0.113.9, for=198.51.100.7;host="a\\""#], "198.51.100.7");
+    assert_client(
         &[r#"for=203.0.113.9, for=198.51.100.7;host="\\\";for=203.0.113.9;\\""#],
         "198.51.100.7",
     );

@@ -1,4 +1,4 @@
-//! Whatever is in the header, there is an answer, and it is nobody's whom the proxies did not see.
+//! Any header value gives a key, and never that of an address which the trusted proxies did not report.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -17,43 +17,43 @@ use crate::keys::FAILURES;
 const MEGABYTE: usize = 1 << 20;
 const TEN_MEGABYTES: usize = 10_000_000;
 
-/// The two headers, and what each says of an address.
+/// The two headers, and what precedes an address in each.
 const HEADERS: [(HeaderName, &str); 2] = [(X_FORWARDED_FOR, ""), (FORWARDED, "for=")];
 
 fn reading(header: &HeaderName, ip: ClientIp) -> ClientIp {
     if *header == FORWARDED { ip.forwarded() } else { ip }
 }
 
-/// Trust of both kinds in the one who is nearest.
+/// Both kinds of trust in the nearest proxy.
 fn trusting(header: &HeaderName) -> [ClientIp; 2] {
-    [ClientIp::behind(["10.0.0.0/8"]), ClientIp::hops(1)].map(|ip| reading(header, ip))
+    [ClientIp::trusted_proxies(["10.0.0.0/8"]), ClientIp::trusted_hops(1)].map(|ip| reading(header, ip))
 }
 
 #[test]
 fn a_thousand_hops() {
-    for (header, says) in HEADERS {
-        let (client, proxy) = (format!("{says}198.51.100.7"), format!("{says}10.0.0.2"));
+    for (header, prefix) in HEADERS {
+        let (client, proxy) = (format!("{prefix}198.51.100.7"), format!("{prefix}10.0.0.2"));
         let hops = [vec![client], vec![proxy; 999]].concat();
         for lines in [vec![hops.join(", ")], hops] {
             let request = request("10.0.0.1", &header, lines);
             let read = |ip| key(&reading(&header, ip), &request);
-            assert_eq!(read(ClientIp::behind(["10.0.0.0/8"])), "ip:198.51.100.7");
-            assert_eq!(read(ClientIp::hops(999)), "ip:10.0.0.2");
-            assert_eq!(read(ClientIp::hops(1000)), "ip:198.51.100.7");
-            assert_eq!(read(ClientIp::hops(1001)), "ip:10.0.0.1");
+            assert_eq!(read(ClientIp::trusted_proxies(["10.0.0.0/8"])), "ip:198.51.100.7");
+            assert_eq!(read(ClientIp::trusted_hops(999)), "ip:10.0.0.2");
+            assert_eq!(read(ClientIp::trusted_hops(1000)), "ip:198.51.100.7");
+            assert_eq!(read(ClientIp::trusted_hops(1001)), "ip:10.0.0.1");
         }
     }
 }
 
-/// Any of these would take forever if an element cost more than its own length.
+/// Any of these would time out if parsing an element cost more than its own length.
 #[test]
 fn a_megabyte_in_one_line() {
     let pieces = "a , \" \", ; = [ : \\ 1 for= for=; for=\" 10.0.0.2; \\\" \\\\\" ;\" ,\\";
     for piece in pieces.split(' ').chain([" ", "\t"]) {
         let sent = piece.repeat(MEGABYTE / piece.len());
-        for (header, says) in HEADERS {
+        for (header, prefix) in HEADERS {
             let alone = request("10.0.0.1", &header, [&sent]);
-            let before = request("10.0.0.1", &header, [format!("{sent}, {says}198.51.100.7")]);
+            let before = request("10.0.0.1", &header, [format!("{sent}, {prefix}198.51.100.7")]);
             for ip in trusting(&header) {
                 assert_eq!(key(&ip, &alone), "ip:10.0.0.1", "{piece:?}");
                 assert_eq!(key(&ip, &before), "ip:198.51.100.7", "{piece:?}");
@@ -64,19 +64,22 @@ fn a_megabyte_in_one_line() {
 
 #[test]
 fn ten_megabytes_of_proxies() {
-    for (header, says) in HEADERS {
-        let proxy = format!(",{says}10.0.0.2");
+    for (header, prefix) in HEADERS {
+        let proxy = format!(",{prefix}10.0.0.2");
         let proxies = TEN_MEGABYTES / proxy.len();
-        let line = format!("{says}198.51.100.7{}", proxy.repeat(proxies));
+        let line = format!("{prefix}198.51.100.7{}", proxy.repeat(proxies));
         let request = request("10.0.0.1", &header, [line]);
-        for ip in [ClientIp::behind(["10.0.0.0/8"]), ClientIp::hops(proxies + 1)] {
+        for ip in [
+            ClientIp::trusted_proxies(["10.0.0.0/8"]),
+            ClientIp::trusted_hops(proxies + 1),
+        ] {
             assert_eq!(key(&reading(&header, ip), &request), "ip:198.51.100.7");
         }
     }
 }
 
-/// What a proxy writes into `Forwarded`, with what the client sent for a host in quotes.
-fn any_wrote() -> impl Strategy<Value = Vec<u8>> {
+/// An element that a proxy writes into `Forwarded`, with a quoted host that the client sent.
+fn any_proxy_element() -> impl Strategy<Value = Vec<u8>> {
     let escape = |byte| {
         if b"\\\"".contains(&byte) {
             vec![b'\\', byte]
@@ -98,8 +101,8 @@ fn any_wrote() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Whether a key is of some address, written as keys are.
-fn is_of_an_address(key: &str) -> bool {
+/// Whether a key contains an address in the form of keys.
+fn is_address_key(key: &str) -> bool {
     let text = key.strip_prefix("ip:").unwrap();
     match text.strip_prefix('[') {
         None => matches!(text.parse(), Ok(IpAddr::V4(_))),
@@ -115,29 +118,29 @@ proptest! {
     #![proptest_config(config(cases(), FAILURES))]
 
     #[test]
-    fn there_is_always_an_answer(lines in vec(any_line(), 0..4), hops in 0..5_usize) {
+    fn any_header_gives_a_key(lines in vec(any_line(), 0..4), hops in 0..5_usize) {
         for (header, _) in HEADERS {
             let request = request("10.0.0.1", &header, &lines);
-            for ip in [ClientIp::behind(["10.0.0.0/8"]), ClientIp::hops(hops)] {
+            for ip in [ClientIp::trusted_proxies(["10.0.0.0/8"]), ClientIp::trusted_hops(hops)] {
                 let key = key(&reading(&header, ip), &request);
-                prop_assert!(is_of_an_address(&key), "{}", key);
+                prop_assert!(is_address_key(&key), "{}", key);
             }
         }
     }
 
     #[test]
-    fn who_is_not_trusted_is_counted_by_address(lines in vec(any_line(), 0..4)) {
+    fn an_untrusted_peer_is_counted_by_its_address(lines in vec(any_line(), 0..4)) {
         for (header, _) in HEADERS {
             let request = request("192.0.2.1", &header, &lines);
-            for ip in [ClientIp::peer(), ClientIp::behind(["10.0.0.0/8"]), ClientIp::hops(0)] {
+            for ip in [ClientIp::peer(), ClientIp::trusted_proxies(["10.0.0.0/8"]), ClientIp::trusted_hops(0)] {
                 prop_assert_eq!(key(&reading(&header, ip), &request), "ip:192.0.2.1");
             }
         }
     }
 
-    /// Whatever a client sent before it, on the same line or on others, the last word is the proxy's.
+    /// The proxy's element follows everything that the client sent, on the same line or on another.
     #[test]
-    fn what_the_proxy_wrote_counts(sent in vec(any_line(), 1..4), same_line: bool, wrote in any_wrote()) {
+    fn the_element_of_the_proxy_counts(sent in vec(any_line(), 1..4), same_line: bool, wrote in any_proxy_element()) {
         for (header, _) in HEADERS {
             let wrote = if header == FORWARDED { &wrote[..] } else { b"198.51.100.7" };
             let mut lines = sent.clone();

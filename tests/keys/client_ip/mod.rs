@@ -1,4 +1,4 @@
-//! The address of the client, as far as it can be believed.
+//! The client's address, as far as it can be trusted.
 
 mod fixture;
 mod forwarded;

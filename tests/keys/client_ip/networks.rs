@@ -1,4 +1,4 @@
-//! Behind proxies that are known by their addresses.
+//! Trusted proxies, by address.
 
 use http::{Request, header::FORWARDED};
 use tollgate::ClientIp;
@@ -6,11 +6,11 @@ use tollgate::ClientIp;
 use super::fixture::{X_FORWARDED_FOR, key, request, x_forwarded_for};
 
 fn behind() -> ClientIp {
-    ClientIp::behind(["10.0.0.0/8", "192.0.2.1", "fd00::/8"])
+    ClientIp::trusted_proxies(["10.0.0.0/8", "192.0.2.1", "fd00::/8"])
 }
 
 #[test]
-fn who_is_not_a_proxy_is_counted_by_address_whatever_they_send() {
+fn an_untrusted_peer_is_counted_by_address_whatever_it_sends() {
     for peer in ["203.0.113.9", "11.0.0.1", "192.0.2.2", "fc00::1", "::10.0.0.1"] {
         let alone = x_forwarded_for(&behind(), peer, &[]);
         for line in ["198.51.100.7", "10.0.0.1", "198.51.100.7, 10.0.0.1", "", "unknown"] {
@@ -24,19 +24,19 @@ fn who_is_not_a_proxy_is_counted_by_address_whatever_they_send() {
 }
 
 #[test]
-fn the_client_is_the_first_from_the_right_who_is_not_a_proxy() {
+fn the_client_is_the_rightmost_address_that_is_not_a_proxy() {
     let cases: [&[&str]; 14] = [
         &["198.51.100.7"],
         &["198.51.100.7, 10.0.0.2"],
         &["198.51.100.7,10.0.0.2 ,\t192.0.2.1"],
         &["198.51.100.7, fd00::1, 10.0.0.2"],
-        // What a client wrote is on the left.
+        // Entries on the left come from the client.
         &["203.0.113.9, 198.51.100.7"],
         &["10.0.0.9, 198.51.100.7"],
         &["203.0.113.9, 198.51.100.7, 10.0.0.2"],
         &["203.0.113.9, 10.0.0.9, 198.51.100.7, 10.0.0.2"],
         &["\"203.0.113.9, 198.51.100.7"],
-        // The lines are one list.
+        // The lines form one list.
         &["203.0.113.9", "198.51.100.7"],
         &["198.51.100.7", "10.0.0.2"],
         &["203.0.113.9, 198.51.100.7", "10.0.0.2, 10.0.0.3", "10.0.0.4"],
@@ -51,7 +51,7 @@ fn the_client_is_the_first_from_the_right_who_is_not_a_proxy() {
 }
 
 #[test]
-fn where_all_are_proxies_the_client_is_the_leftmost() {
+fn if_all_are_proxies_the_client_is_the_leftmost() {
     assert_eq!(x_forwarded_for(&behind(), "10.0.0.1", &[]), "ip:10.0.0.1");
     assert_eq!(
         x_forwarded_for(&behind(), "10.0.0.1", &["10.0.0.4, 10.0.0.3, 10.0.0.2"]),
@@ -61,15 +61,15 @@ fn where_all_are_proxies_the_client_is_the_leftmost() {
         x_forwarded_for(&behind(), "10.0.0.1", &["10.0.0.4", "10.0.0.3, 10.0.0.2"]),
         "ip:10.0.0.4"
     );
-    let everybody = ClientIp::behind(["0.0.0.0/0", "::/0"]);
+    let all_trusted = ClientIp::trusted_proxies(["0.0.0.0/0", "::/0"]);
     assert_eq!(
-        x_forwarded_for(&everybody, "10.0.0.1", &["203.0.113.9, ::1, 198.51.100.7"]),
+        x_forwarded_for(&all_trusted, "10.0.0.1", &["203.0.113.9, ::1, 198.51.100.7"]),
         "ip:203.0.113.9"
     );
 }
 
 #[test]
-fn what_is_not_an_address_ends_what_is_believed() {
+fn an_entry_that_is_not_an_address_ends_the_chain() {
     let others = [
         "",
         "unknown",
@@ -118,7 +118,7 @@ fn what_is_not_an_address_ends_what_is_believed() {
 }
 
 #[test]
-fn an_address_may_have_a_port_brackets_or_the_clothing_of_ipv6() {
+fn an_address_can_have_a_port_brackets_or_be_ipv4_mapped() {
     let cases = [
         ("198.51.100.7:4711", "ip:198.51.100.7"),
         ("198.51.100.7:_hidden", "ip:198.51.100.7"),
@@ -130,7 +130,7 @@ fn an_address_may_have_a_port_brackets_or_the_clothing_of_ipv6() {
         ("[2001:db8::1]", "ip:[2001:db8::]/64"),
         ("[2001:db8::1]:4711", "ip:[2001:db8::]/64"),
         ("[2001:db8::1]:_hidden", "ip:[2001:db8::]/64"),
-        // A proxy is known in any of them.
+        // Proxies are recognized in all of these forms.
         ("198.51.100.7, 10.0.0.2:4711", "ip:198.51.100.7"),
         ("198.51.100.7, ::ffff:10.0.0.2", "ip:198.51.100.7"),
         ("198.51.100.7, [::ffff:10.0.0.2]:4711", "ip:198.51.100.7"),
@@ -167,7 +167,7 @@ fn proxies_are_networks_or_single_addresses() {
         ("::/0", "::1", "10.0.0.1"),
     ];
     for (network, inside, outside) in cases {
-        let behind = ClientIp::behind([network.to_owned()]);
+        let behind = ClientIp::trusted_proxies([network.to_owned()]);
         assert_eq!(
             x_forwarded_for(&behind, inside, &["198.51.100.7"]),
             "ip:198.51.100.7",
@@ -176,8 +176,11 @@ fn proxies_are_networks_or_single_addresses() {
         let alone = x_forwarded_for(&ClientIp::peer(), outside, &[]);
         assert_eq!(x_forwarded_for(&behind, outside, &["198.51.100.7"]), alone, "{network}");
     }
-    let nobody = ClientIp::behind([""; 0]);
-    assert_eq!(x_forwarded_for(&nobody, "10.0.0.1", &["198.51.100.7"]), "ip:10.0.0.1");
+    let none_trusted = ClientIp::trusted_proxies([""; 0]);
+    assert_eq!(
+        x_forwarded_for(&none_trusted, "10.0.0.1", &["198.51.100.7"]),
+        "ip:10.0.0.1"
+    );
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn only_one_header_is_read() {
         headers.remove(without);
         request
     };
-    for ip in [behind(), ClientIp::hops(1)] {
+    for ip in [behind(), ClientIp::trusted_hops(1)] {
         assert_eq!(key(&ip, &request("forwarded")), "ip:198.51.100.7");
         assert_eq!(key(&ip, &request("x-forwarded-for")), "ip:10.0.0.1");
         let ip = ip.forwarded();

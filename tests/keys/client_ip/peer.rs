@@ -1,4 +1,4 @@
-//! Who is at the other end of the socket.
+//! The peer address of the socket.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use tollgate::{ClientIp, Header, KeyError, KeyExtractor};
 use super::fixture::{X_FORWARDED_FOR, key, request, x_forwarded_for};
 
 #[test]
-fn a_peer_is_counted_by_its_address_and_not_by_its_port() {
+fn a_peer_is_counted_by_address_without_port() {
     for port in [0, 1, 65535] {
         let mut request = Request::new(());
         request
@@ -38,7 +38,7 @@ fn nothing_in_the_request_changes_the_peer() {
 }
 
 #[test]
-fn ipv4_in_the_clothing_of_ipv6_is_ipv4() {
+fn an_ipv4_mapped_peer_is_ipv4() {
     for peer in ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201"] {
         assert_eq!(x_forwarded_for(&ClientIp::peer(), peer, &[]), "ip:192.0.2.1");
         assert_eq!(
@@ -72,7 +72,7 @@ fn ipv6_is_counted_by_its_network() {
 }
 
 #[test]
-fn addresses_of_one_network_are_one_and_others_are_not() {
+fn addresses_of_one_network_share_a_key() {
     let by = |peer| x_forwarded_for(&ClientIp::peer(), peer, &[]);
     assert_eq!(by("2001:db8:0:1::"), by("2001:db8:0:1:ffff:ffff:ffff:ffff"));
     assert_ne!(by("2001:db8:0:1::"), by("2001:db8:0:2::"));
@@ -80,44 +80,44 @@ fn addresses_of_one_network_are_one_and_others_are_not() {
     assert_ne!(by("::192.0.2.1"), by("192.0.2.1"));
 }
 
-fn unserved() -> Request<()> {
+fn without_peer() -> Request<()> {
     let mut request = request("192.0.2.1", &X_FORWARDED_FOR, ["203.0.113.9"]);
     request.extensions_mut().clear();
     request
 }
 
-const HOW: &str = "there is no peer address to count requests by: serve the router with \
+const MISSING_PEER: &str = "there is no peer address to count requests by: serve the router with \
     .into_make_service_with_connect_info::<SocketAddr>(), in tests add the layer MockConnectInfo(address), or insert a \
     SocketAddr into the request's extensions";
 
 #[test]
-fn a_request_without_a_peer_is_an_error_that_says_what_to_do() {
+fn a_missing_peer_is_an_error_that_explains_the_setup() {
     for ip in [
         ClientIp::peer(),
-        ClientIp::behind(["0.0.0.0/0"]),
-        ClientIp::hops(0),
-        ClientIp::hops(2),
-        ClientIp::hops(1).forwarded(),
+        ClientIp::trusted_proxies(["0.0.0.0/0"]),
+        ClientIp::trusted_hops(0),
+        ClientIp::trusted_hops(2),
+        ClientIp::trusted_hops(1).forwarded(),
     ] {
-        let error = ip.extract(&unserved()).unwrap_err();
-        assert_eq!(error.to_string(), HOW);
+        let error = ip.extract(&without_peer()).unwrap_err();
+        assert_eq!(error.to_string(), MISSING_PEER);
         assert!(matches!(error, KeyError::NotProvided { .. }));
     }
 }
 
-/// A proxy may come through a socket that has no addresses.
+/// A proxy may connect over a socket that has no addresses.
 #[test]
-fn nobody_needs_a_peer_who_passed_through_enough_proxies() {
-    assert_eq!(key(&ClientIp::hops(1), &unserved()), "ip:203.0.113.9");
+fn a_request_with_enough_hops_needs_no_peer() {
+    assert_eq!(key(&ClientIp::trusted_hops(1), &without_peer()), "ip:203.0.113.9");
 }
 
-/// Otherwise a service that was started wrongly would count everybody as one.
+/// Otherwise a misconfigured service would count every client under one key.
 #[test]
-fn nothing_stands_in_for_a_peer() {
-    let client = Header::new("x-user-id").or(ClientIp::peer()).or("nobody");
-    let error = client.extract(&unserved()).unwrap_err();
-    assert_eq!(error.to_string(), HOW);
-    assert_eq!((client, "all").extract(&unserved()), Err(error));
+fn no_default_key_replaces_a_missing_peer() {
+    let client = Header::new("x-user-id").or(ClientIp::peer()).or("anonymous");
+    let error = client.extract(&without_peer()).unwrap_err();
+    assert_eq!(error.to_string(), MISSING_PEER);
+    assert_eq!((client, "all").extract(&without_peer()), Err(error));
 }
 
 #[cfg(feature = "axum")]
@@ -135,17 +135,17 @@ mod with_axum {
 
     const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 4711);
 
-    /// A router that answers with whom it would count.
-    fn telling() -> Router {
-        let tell = |request: Request, _: Next| {
+    /// A router that responds with the key of each request.
+    fn key_app() -> Router {
+        let respond = |request: Request, _: Next| {
             let key = key(&ClientIp::peer(), &request);
             async move { key }
         };
-        Router::new().layer(from_fn(tell))
+        Router::new().layer(from_fn(respond))
     }
 
     #[test]
-    fn the_peer_is_what_axum_says() {
+    fn the_peer_is_the_connect_info_of_axum() {
         let request = |extension: ConnectInfo<SocketAddr>| http::Request::builder().extension(extension).body(());
         assert_eq!(
             key(&ClientIp::peer(), &request(ConnectInfo(PEER)).unwrap()),
@@ -154,15 +154,15 @@ mod with_axum {
     }
 
     #[tokio::test]
-    async fn the_peer_is_what_a_mock_says() {
-        let router = telling().layer(MockConnectInfo(PEER));
-        let answer = router.oneshot(Request::new(Body::empty())).await.unwrap();
-        let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    async fn the_peer_is_a_mock_connect_info() {
+        let router = key_app().layer(MockConnectInfo(PEER));
+        let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
         assert_eq!(body, "ip:192.0.2.1");
     }
 
     #[test]
-    fn a_real_peer_counts_before_a_mock() {
+    fn a_real_peer_overrides_a_mock() {
         let mut request = http::Request::new(());
         request
             .extensions_mut()
@@ -172,8 +172,8 @@ mod with_axum {
     }
 
     #[tokio::test]
-    async fn the_peer_of_a_served_router_is_whoever_connected() {
-        let server = Server::start(telling()).await;
+    async fn the_peer_of_a_served_router_is_the_connected_client() {
+        let server = Server::start(key_app()).await;
         let request = server.request("/").header("x-forwarded-for", "203.0.113.9");
         assert_eq!(Reply::to(request).await.body, "ip:127.0.0.1");
     }

@@ -1,4 +1,4 @@
-//! A cluster, stores on it, and what they have charged.
+//! A shared cluster, stores on it, and the charges they have made.
 
 use std::sync::OnceLock;
 
@@ -6,10 +6,10 @@ use tollgate::{Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, 
 
 use support::{cluster::Cluster, redis::stored};
 
-/// What all limits here allow.
+/// The limit of every charge.
 pub(crate) const LIMIT: u32 = 10;
 
-/// A cluster that tests share who leave it as it is. Each has a prefix of its own.
+/// A cluster for tests that do not change its nodes. Each test uses a separate prefix.
 pub(crate) fn shared_cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     CLUSTER.get_or_init(Cluster::start)
@@ -19,12 +19,12 @@ pub(crate) fn builder(cluster: &Cluster, prefix: &str) -> RedisStoreBuilder {
     cluster.store().prefix(prefix)
 }
 
-/// On a clock that stands still, so that no window ends while a test runs.
+/// A store on a manual clock, so that no window ends during a test.
 pub(crate) fn store(cluster: &Cluster, prefix: &str) -> RedisStore {
     builder(cluster, prefix).clock(ManualClock::at(0)).build().unwrap()
 }
 
-/// Anchored, so that no midnight ends it.
+/// A daily window, anchored so that it does not end at midnight.
 pub(crate) fn window() -> FixedWindow {
     FixedWindow::new(Quota::per_day(LIMIT)).anchored()
 }
@@ -42,7 +42,7 @@ pub(crate) fn charges<'a>(names: impl IntoIterator<Item = &'a str>) -> Charges {
     charges
 }
 
-pub(crate) fn left(decision: &Decision) -> Vec<u64> {
+pub(crate) fn remaining(decision: &Decision) -> Vec<u64> {
     let verdicts = decision.tiers().iter().map(|tier| tier.verdict());
     verdicts.map(|verdict| verdict.remaining()).collect()
 }
@@ -51,19 +51,19 @@ pub(crate) fn key(prefix: &str, name: &str) -> String {
     format!("{prefix}:fixed_window:limit:86400000000:anchored:{name}")
 }
 
-/// What has been charged, by the word of the node that has the key.
+/// The units charged, read from the node that owns the key.
 pub(crate) fn charged(cluster: &Cluster, prefix: &str, name: &str) -> u64 {
     let key = key(prefix, name);
     let state = stored(&mut cluster.client_of(cluster.slot_of(&key)), &key);
     state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())
 }
 
-/// Names whose keys are at different nodes, one for each.
-pub(crate) fn apart(cluster: &Cluster, prefix: &str) -> [String; 3] {
+/// Names whose keys are on different nodes, one per primary.
+pub(crate) fn names_on_each_node(cluster: &Cluster, prefix: &str) -> [String; 3] {
     let primaries = cluster.primaries();
     std::array::from_fn(|index| {
         let mut names = (0..).map(|number| format!("name{number}"));
-        let is_there = |name: &String| cluster.node_of(cluster.slot_of(&key(prefix, name))) == primaries[index];
-        names.find(is_there).unwrap()
+        let is_on_node = |name: &String| cluster.node_of(cluster.slot_of(&key(prefix, name))) == primaries[index];
+        names.find(is_on_node).unwrap()
     })
 }

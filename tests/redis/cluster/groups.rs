@@ -1,48 +1,50 @@
-//! A request whose keys are at several nodes: all or none, as far as that can be had.
+//! Requests whose keys are on several nodes: charged in all tiers or in none, as far as a cluster allows.
 
 use std::time::Duration;
 
 use tollgate::{AsError, Key, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
-use super::fixture::{LIMIT, apart, builder, charge, charged, charges, key, left, shared_cluster, store, window};
+use super::fixture::{
+    LIMIT, builder, charge, charged, charges, key, names_on_each_node, remaining, shared_cluster, store, window,
+};
 use support::{
     cluster::Cluster,
     leaks::tasks,
-    patience::{patiently, stand_still, yielding},
-    redis::{acquire, ask, begin, calls},
+    redis::{acquire, calls, poll_once, query},
+    wait::{stop_clock, with_timeout, yield_until},
 };
 
 #[tokio::test]
 async fn all_are_charged_or_none() {
     let (cluster, prefix) = (shared_cluster(), "all");
     let store = store(cluster, prefix);
-    let names = apart(cluster, prefix);
+    let names = names_on_each_node(cluster, prefix);
     let [a, b, c] = names.each_ref().map(String::as_str);
     let limit = u64::from(LIMIT);
     acquire(&store, charge(b).cost(LIMIT - 3)).await;
     for n in 1..=3 {
         let decision = acquire(&store, charges([a, b, c])).await;
         assert!(decision.admits());
-        assert_eq!(left(&decision), [limit - n, 3 - n, limit - n]);
+        assert_eq!(remaining(&decision), [limit - n, 3 - n, limit - n]);
     }
     for _ in 0..3 {
         let decision = acquire(&store, charges([c, b, a])).await;
         assert!(!decision.admits() && decision.retry_after().is_some());
-        // Those that would have admitted tell what they have, and in the order in which they were asked.
-        assert_eq!(left(&decision), [limit - 3, 0, limit - 3]);
-        let told = decision.tiers().iter().map(|tier| tier.verdict().outcome().name());
-        assert_eq!(told.collect::<Vec<_>>(), ["admitted", "limited", "admitted"]);
+        // Tiers that would have admitted report their remaining units, in the order of the charges.
+        assert_eq!(remaining(&decision), [limit - 3, 0, limit - 3]);
+        let outcomes = decision.tiers().iter().map(|tier| tier.verdict().outcome().name());
+        assert_eq!(outcomes.collect::<Vec<_>>(), ["admitted", "limited", "admitted"]);
     }
     assert_eq!([a, b, c].map(|name| charged(cluster, prefix, name)), [3, limit, 3]);
 }
 
-/// A shadow never refuses, and is charged when all others are; one that refuses in its own slot leaves the others alone.
+/// A shadow tier never denies the request, and is charged exactly when all other tiers are.
 #[tokio::test]
 async fn a_shadow_is_charged_with_the_others_or_not_at_all() {
     let (cluster, prefix) = (shared_cluster(), "shadow");
     let store = store(cluster, prefix);
-    let names = apart(cluster, prefix);
+    let names = names_on_each_node(cluster, prefix);
     let [a, b, c] = names.each_ref().map(String::as_str);
     let tiers = || {
         let mut tiers = charges([a, b]);
@@ -59,73 +61,73 @@ async fn a_shadow_is_charged_with_the_others_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn what_was_charged_is_given_back_corrected_and_forgotten_wherever_it_is() {
+async fn refund_settle_and_reset_reach_every_node() {
     let (cluster, prefix) = (shared_cluster(), "back");
     let store = store(cluster, prefix);
-    let names = apart(cluster, prefix);
+    let names = names_on_each_node(cluster, prefix);
     let all = || charges(names.iter().map(String::as_str));
     let counted = || names.each_ref().map(|name| charged(cluster, prefix, name));
     let mut first = acquire(&store, all()).await;
     let mut second = acquire(&store, all()).await;
     assert_eq!(counted(), [2; 3]);
     let refund = Operation::Refund(first.take_receipt().unwrap());
-    assert_eq!(left(&store.apply(refund).await.unwrap()), [9; 3]);
+    assert_eq!(remaining(&store.apply(refund).await.unwrap()), [9; 3]);
     assert_eq!(counted(), [1; 3]);
     let settle = Operation::Settle(second.take_receipt().unwrap().settled(4));
-    assert_eq!(left(&store.apply(settle).await.unwrap()), [6; 3]);
+    assert_eq!(remaining(&store.apply(settle).await.unwrap()), [6; 3]);
     assert_eq!(counted(), [4; 3]);
-    assert_eq!(left(&store.apply(Operation::Reset(all())).await.unwrap()), [10; 3]);
+    assert_eq!(remaining(&store.apply(Operation::Reset(all())).await.unwrap()), [10; 3]);
     assert_eq!(counted(), [0; 3]);
 }
 
-/// Nobody has to stay for what was taken to be given back.
+/// Partial charges of a dropped request are refunded.
 #[tokio::test]
-async fn who_leaves_is_charged_everywhere_or_nowhere() {
-    let (cluster, prefix) = (shared_cluster(), "leaves");
+async fn a_dropped_request_is_charged_on_every_node_or_on_none() {
+    let (cluster, prefix) = (shared_cluster(), "dropped");
     let store = store(cluster, prefix);
-    let names = apart(cluster, prefix);
+    let names = names_on_each_node(cluster, prefix);
     let all = || charges(names.iter().map(String::as_str));
     let counted = || names.each_ref().map(|name| charged(cluster, prefix, name));
     acquire(&store, all()).await;
-    for left_early in 1..=2 * u64::from(LIMIT) {
+    for dropped in 1..=2 * u64::from(LIMIT) {
         let mut call = store.apply(Operation::Acquire(all()));
-        begin(&mut call).await;
+        poll_once(&mut call).await;
         drop(call);
-        // The connections have a task each.
-        yielding(async || tasks() == 2 * 3).await;
-        assert_eq!(counted(), [u64::from(LIMIT).min(1 + left_early); 3]);
+        // Each connection has a task.
+        yield_until(async || tasks() == 2 * 3).await;
+        assert_eq!(counted(), [u64::from(LIMIT).min(1 + dropped); 3]);
     }
 }
 
-/// Said once, a refusal is repeated without asking anybody, and without taking and giving back.
+/// A cached denial needs no calls, and no charges with refunds.
 #[tokio::test]
-async fn a_refusal_of_several_is_repeated() {
+async fn a_denial_of_several_nodes_is_cached() {
     let cluster = Cluster::start();
-    let prefix = "repeated";
+    let prefix = "cached";
     let store = builder(&cluster, prefix).build().unwrap();
-    let names = apart(&cluster, prefix);
+    let names = names_on_each_node(&cluster, prefix);
     let all = || charges(names.iter().map(String::as_str));
-    // It is repeated for a second, and no time goes by here.
-    let still = stand_still();
+    // The cache expires after a second.
+    let clock = stop_clock();
     acquire(&store, charge(&names[0]).cost(LIMIT)).await;
-    let said = acquire(&store, all()).await;
-    assert!(!said.admits());
-    let called = || -> Vec<_> {
+    let denied = acquire(&store, all()).await;
+    assert!(!denied.admits());
+    let call_counts = || -> Vec<_> {
         let nodes = cluster.nodes.iter();
         nodes.map(|node| calls(&mut node.client(), "evalsha")).collect()
     };
-    let before = called();
+    let before = call_counts();
     for _ in 0..10 {
-        let repeated = acquire(&store, all()).await;
-        assert!(!repeated.admits());
-        assert_eq!(left(&repeated), left(&said));
+        let cached = acquire(&store, all()).await;
+        assert!(!cached.admits());
+        assert_eq!(remaining(&cached), remaining(&denied));
     }
-    still.end().await;
-    assert_eq!(called(), before);
+    clock.end().await;
+    assert_eq!(call_counts(), before);
 }
 
-/// What cannot be asked for every tier is not waited for either: in the end it would be admitted by the others alone.
-async fn nobody_waits_for_a_part(store: RedisStore, full: &str, other: &str) {
+/// A denial that does not cover every tier is not queued: the retry could be admitted by the remaining tiers alone.
+async fn assert_partial_denial_is_not_queued(store: RedisStore, full: &str, other: &str) {
     let [full, other] = [full, other].map(|name| {
         let key = Key::verbatim(name.to_owned());
         move |_: &()| key.clone()
@@ -136,40 +138,37 @@ async fn nobody_waits_for_a_part(store: RedisStore, full: &str, other: &str) {
         .respond_with(AsError)
         .wait(Duration::from_secs(24 * 60 * 60));
     let service = layer.layer(service_fn(async |()| Ok::<_, BoxError>(())));
-    let why = patiently(service.oneshot(())).await.unwrap_err();
+    let why = with_timeout(service.oneshot(())).await.unwrap_err();
     assert!(matches!(why.downcast_ref(), Some(Rejection::Limited(_))), "{why:?}");
 }
 
-/// A refusal stands though another part cannot be asked; an admission does not, and what it took is given back.
+/// A denial by one node stands while another node is down; an admission fails, and its charges are refunded.
 #[tokio::test]
-async fn a_node_that_is_gone() {
+async fn cluster_node_down() {
     let mut cluster = Cluster::start();
-    let prefix = "gone";
+    let prefix = "down";
     let store = store(&cluster, prefix);
-    let names = apart(&cluster, prefix);
-    let [there, full, gone] = names.each_ref().map(String::as_str);
-    acquire(&store, charges([there, full, gone])).await;
+    let names = names_on_each_node(&cluster, prefix);
+    let [up, full, down] = names.each_ref().map(String::as_str);
+    acquire(&store, charges([up, full, down])).await;
     acquire(&store, charge(full).cost(LIMIT - 1)).await;
-    // The others go on without it, and nobody takes its place.
+    // The other nodes stay available, and no replica is promoted.
     for node in &cluster.nodes {
         let redis = &mut node.client();
-        ask::<()>(redis, "CONFIG SET cluster-require-full-coverage no");
-        ask::<()>(redis, "CONFIG SET cluster-replica-no-failover yes");
+        query::<()>(redis, "CONFIG SET cluster-require-full-coverage no");
+        query::<()>(redis, "CONFIG SET cluster-replica-no-failover yes");
     }
-    let node = cluster.node_of(cluster.slot_of(&key(prefix, gone)));
-    // Another limit's key that is there, too.
+    let node = cluster.node_of(cluster.slot_of(&key(prefix, down)));
+    // A key of another limit on the same node.
     let other = |name: &String| key(prefix, name).replace(":limit:", ":other:");
-    let is_there = |name: &String| cluster.node_of(cluster.slot_of(&other(name))) == node;
-    let other = (0..).map(|number| format!("name{number}")).find(is_there).unwrap();
+    let is_on_node = |name: &String| cluster.node_of(cluster.slot_of(&other(name))) == node;
+    let other = (0..).map(|number| format!("name{number}")).find(is_on_node).unwrap();
     cluster.nodes[node].kill();
-    let refused = acquire(&store, charges([there, full, gone])).await;
-    assert!(!refused.admits());
-    assert_eq!(left(&refused), [9, 0]);
-    nobody_waits_for_a_part(store.clone(), full, &other).await;
-    let error = store
-        .apply(Operation::Acquire(charges([there, gone])))
-        .await
-        .unwrap_err();
+    let denied = acquire(&store, charges([up, full, down])).await;
+    assert!(!denied.admits());
+    assert_eq!(remaining(&denied), [9, 0]);
+    assert_partial_denial_is_not_queued(store.clone(), full, &other).await;
+    let error = store.apply(Operation::Acquire(charges([up, down]))).await.unwrap_err();
     assert!(matches!(error, StoreError::Connection { .. }), "{error:?}");
-    assert_eq!(left(&acquire(&store, charge(there).cost(0)).await), [9]);
+    assert_eq!(remaining(&acquire(&store, charge(up).cost(0)).await), [9]);
 }

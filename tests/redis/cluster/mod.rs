@@ -1,4 +1,4 @@
-//! On a cluster: keys spread over slots, and slots over nodes.
+//! The store on a cluster.
 
 mod fixture;
 mod groups;

@@ -1,4 +1,4 @@
-//! Stores with three lanes, and what they have charged.
+//! Stores with three connections, and the charges they have made.
 
 use tollgate::{
     Charge, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, RedisStoreBuilder, Store,
@@ -6,16 +6,16 @@ use tollgate::{
 };
 
 use support::{
-    patience::yielding,
     redis::{RedisServer, info, stored},
+    wait::yield_until,
 };
 
-pub(crate) const LANES: usize = 3;
+pub(crate) const CONNECTIONS: usize = 3;
 pub(crate) const LIMIT: u32 = 1000;
 
-/// A store on a clock that stands still, so that no window ends while a test runs.
+/// A store on a manual clock, so that no window ends during a test.
 pub(crate) fn builder(server: &RedisServer) -> RedisStoreBuilder {
-    server.store().pool_size(LANES).clock(ManualClock::at(0))
+    server.store().pool_size(CONNECTIONS).clock(ManualClock::at(0))
 }
 
 pub(crate) fn acquire() -> Operation {
@@ -23,16 +23,16 @@ pub(crate) fn acquire() -> Operation {
     Operation::Acquire(Charge::new(limit, Key::new("key")).into())
 }
 
-/// A call for every lane, until all are connected and Redis knows the program.
+/// Makes a call on every connection, so that all are established and the script is loaded.
 pub(crate) async fn warm_up(store: &RedisStore, redis: &mut Connection) {
-    for _ in 0..LANES {
+    for _ in 0..CONNECTIONS {
         assert!(store.apply(acquire()).await.unwrap().admits());
     }
-    // The lanes, and the client that asks.
-    yielding(async || info(redis, "clients", "connected_clients:") == LANES as u64 + 1).await;
+    // The pool, and the client of the test.
+    yield_until(async || info(redis, "clients", "connected_clients:") == CONNECTIONS as u64 + 1).await;
 }
 
-/// What has been charged, by the word of Redis.
+/// The units that Redis has charged.
 pub(crate) fn charged(redis: &mut Connection) -> u64 {
     let state = stored(redis, "rate_limit:fixed_window:name:86400000000:key");
     state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())

@@ -1,6 +1,6 @@
-//! Connections: shared, and replaced when they are lost or silent.
+//! The connection pool: connections are shared, and replaced when they are lost or unresponsive.
 
-mod deadlines;
 mod fixture;
 mod lost;
-mod shared;
+mod pool;
+mod timeouts;

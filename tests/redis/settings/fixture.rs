@@ -1,4 +1,4 @@
-//! A charge, and all that is shown of settings.
+//! A charge, and the text that settings are printed as.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ pub(crate) fn acquire() -> Operation {
     Operation::Acquire(Charge::new(limit, Key::new("key")).into())
 }
 
-/// All that a failure, or whoever prints the settings, could show.
+/// All text in which the settings could appear: Debug output and errors.
 pub(crate) fn shown(builder: &RedisStoreBuilder) -> String {
     match builder.clone().build() {
         Ok(store) => format!("{builder:?} {store:?}"),

@@ -1,6 +1,6 @@
-//! Settings, and what is said at once of a Redis that will not do.
+//! Settings of the store, and the check at startup.
 
 mod check;
+mod deployments;
 mod fixture;
-mod places;
 mod values;

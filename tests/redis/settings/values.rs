@@ -1,4 +1,4 @@
-//! What can be set, what cannot work, and what is never shown.
+//! Valid and invalid settings, and passwords that must not be shown.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use tollgate::{Quota, RedisStore, Store, StoreError};
 
 use super::fixture::{acquire, shown};
 use support::{
-    redis::{DEADLINE, RedisServer, ask, keys},
-    rules::each_algorithm,
+    algorithms::each_algorithm,
+    redis::{DEADLINE, RedisServer, keys, query},
 };
 
 #[test]
-fn a_url_that_is_none_is_an_error_before_anything_is_connected() {
+fn an_invalid_url_is_an_error_before_connecting() {
     for url in [
         "",
         "127.0.0.1:6379",
@@ -24,14 +24,14 @@ fn a_url_that_is_none_is_an_error_before_anything_is_connected() {
         "rediss://127.0.0.1:6379",
     ] {
         let error = RedisStore::connect(url).unwrap_err();
-        let words = error.to_string();
+        let message = error.to_string();
         assert!(
             matches!(&error, StoreError::Address { url: shown, .. } if shown == url),
             "{error:?}"
         );
         assert!(
-            words.starts_with(&format!("url = {url:?}: ")) && words.contains("redis://HOST:PORT"),
-            "{words}"
+            message.starts_with(&format!("url = {url:?}: ")) && message.contains("redis://HOST:PORT"),
+            "{message}"
         );
     }
 }
@@ -70,9 +70,9 @@ fn a_password_without_a_host_or_in_a_query_is_not_shown_either() {
 }
 
 #[test]
-fn a_prefix_has_no_algorithms_name_between_its_colons() {
-    for rule in each_algorithm(Quota::per_day(10)) {
-        for prefix in [rule.name().to_owned(), format!("shop:{}:eu", rule.name())] {
+fn a_prefix_component_must_not_be_an_algorithm_name() {
+    for algorithm in each_algorithm(Quota::per_day(10)) {
+        for prefix in [algorithm.name().to_owned(), format!("shop:{}:eu", algorithm.name())] {
             let error = RedisStore::builder().prefix(prefix).build().unwrap_err();
             assert!(
                 error
@@ -83,7 +83,7 @@ fn a_prefix_has_no_algorithms_name_between_its_colons() {
         }
         assert!(
             RedisStore::builder()
-                .prefix(format!("shop:my_{}", rule.name()))
+                .prefix(format!("shop:my_{}", algorithm.name()))
                 .build()
                 .is_ok()
         );
@@ -91,7 +91,7 @@ fn a_prefix_has_no_algorithms_name_between_its_colons() {
 }
 
 #[test]
-fn a_setting_that_cannot_work_is_named_with_its_value() {
+fn an_invalid_setting_is_reported_with_its_value() {
     let prefix = |prefix: &str| RedisStore::builder().prefix(prefix);
     for (builder, field, value) in [
         (RedisStore::builder().pool_size(0), "pool_size", "0"),
@@ -133,8 +133,8 @@ fn a_setting_that_cannot_work_is_named_with_its_value() {
 }
 
 #[tokio::test]
-async fn a_redis_that_is_not_there_is_an_error_of_the_first_call() {
-    // Nothing listens there, and no test is ever given that port.
+async fn an_unreachable_redis_is_an_error_of_the_first_call() {
+    // No server listens on this port, and no test gets it.
     let address = "127.0.0.1:1";
     let builder = RedisStore::builder().url(&format!("redis://{address}"));
     let store = builder.deadline(DEADLINE).build().unwrap();
@@ -143,32 +143,35 @@ async fn a_redis_that_is_not_there_is_an_error_of_the_first_call() {
         store.check().await.unwrap_err(),
     ] {
         assert!(matches!(&error, StoreError::Connection { address: shown, .. } if **shown == *address));
-        let words = error.to_string();
+        let message = error.to_string();
         assert!(
-            words.starts_with(&format!("no connection to Redis at {address}: ")),
-            "{words}"
+            message.starts_with(&format!("no connection to Redis at {address}: ")),
+            "{message}"
         );
-        assert!(words.ends_with("is it running, and is this its address?"), "{words}");
+        assert!(
+            message.ends_with("is it running, and is this its address?"),
+            "{message}"
+        );
     }
 }
 
 #[tokio::test]
-async fn user_password_database_and_prefix_are_honoured() {
+async fn user_password_database_and_prefix_are_used() {
     let server = RedisServer::start();
     let redis = &mut server.client();
-    ask::<()>(redis, "ACL SETUSER limiter on >secret ~shop:* +@all");
+    query::<()>(redis, "ACL SETUSER limiter on >secret ~shop:* +@all");
     let address = format!("127.0.0.1:{}", server.port());
     let by_url = server.store().url(&format!("redis://limiter:secret@{address}/3"));
-    let by_hand = server.store().username("limiter").password("secret").database(3);
-    let over_the_url = by_hand.clone().url(&format!("redis://nobody:wrong@{address}/4"));
-    for builder in [by_url, by_hand, over_the_url] {
+    let by_setters = server.store().username("limiter").password("secret").database(3);
+    let setters_and_url = by_setters.clone().url(&format!("redis://nobody:wrong@{address}/4"));
+    for builder in [by_url, by_setters, setters_and_url] {
         let store = builder.prefix("shop").build().unwrap();
         assert!(store.apply(acquire()).await.unwrap().admits());
-        assert!(ask::<String>(redis, "CLIENT LIST").contains(" user=limiter "));
+        assert!(query::<String>(redis, "CLIENT LIST").contains(" user=limiter "));
         assert!(keys(redis).is_empty());
-        ask::<()>(redis, "SELECT 3");
+        query::<()>(redis, "SELECT 3");
         assert_eq!(keys(redis), ["shop:fixed_window:name:86400000000:anchored:key"]);
-        ask::<()>(redis, "FLUSHALL");
-        ask::<()>(redis, "SELECT 0");
+        query::<()>(redis, "FLUSHALL");
+        query::<()>(redis, "SELECT 0");
     }
 }

@@ -1,10 +1,10 @@
-//! Requests that are not counted.
+//! Exempt requests, which are not counted.
 
 use axum::http::Method;
 use tollgate::{ManualClock, RateLimitLayer};
 
 use super::fixture::{
-    NOTHING, NOW, Reply, Server, TRUST, TRUST_OTHERS, TestStore, on_both_stores, rules, serve, telling, ten,
+    NOTHING, NOW, Reply, Server, TRUST, TRUST_OTHERS, TestStore, decision_app, on_both_stores, rules, serve, ten,
 };
 use support::redis::RedisServer;
 
@@ -12,18 +12,18 @@ on_both_stores![
     methods_are_exempt,
     a_path_is_exempt,
     networks_are_exempt,
-    all_that_one_exemption_says_must_hold,
+    all_conditions_of_an_exemption_have_to_match,
     one_of_several_exemptions_is_enough,
-    nobody_is_exempt_by_an_address_that_a_client_claims,
-    where_there_is_no_address_networks_exempt_nobody,
-    the_exempt_need_no_key,
+    an_address_that_a_client_claims_exempts_no_request,
+    without_an_address_networks_exempt_no_request,
+    exempt_requests_need_no_key,
 ];
 
 fn with(exemptions: &str) -> String {
     ten("api", "key = \"global\"") + exemptions + "\n" + TRUST
 }
 
-/// Which of these requests are exempt. All of them are served.
+/// Asserts which of these requests are exempt. All of them are served.
 async fn are_exempt<St: TestStore>(file: &str, cases: &[(&str, &str, &str, bool)]) {
     let (server, ..) = serve::<St>(file).await;
     for (method, path, from, exempt) in cases {
@@ -77,14 +77,14 @@ async fn networks_are_exempt<St: TestStore>() {
         ("fe00::1", false),
         ("198.51.100.7", true),
         ("198.51.100.8", false),
-        // What a client has claimed before the proxy saw it does not matter.
+        // Entries that the client sent before the proxy's own do not matter.
         ("10.0.0.1, 192.0.2.1", false),
         ("192.0.2.1, 10.0.0.1", true),
     ];
     are_exempt::<St>(&file, &cases.map(|(from, exempt)| ("GET", "/", from, exempt))).await;
 }
 
-async fn all_that_one_exemption_says_must_hold<St: TestStore>() {
+async fn all_conditions_of_an_exemption_have_to_match<St: TestStore>() {
     let file = with("[[exempt]]\nmethods = [\"GET\"]\npath = \"/metrics\"\nnetworks = [\"10.0.0.0/8\"]");
     let cases = [
         ("GET", "/metrics", "10.0.0.1", true),
@@ -110,7 +110,7 @@ async fn one_of_several_exemptions_is_enough<St: TestStore>() {
     are_exempt::<St>(&file, &cases).await;
 }
 
-async fn nobody_is_exempt_by_an_address_that_a_client_claims<St: TestStore>() {
+async fn an_address_that_a_client_claims_exempts_no_request<St: TestStore>() {
     let exemption = "[[exempt]]\nnetworks = [\"10.0.0.0/8\"]\n";
     for trust in ["", TRUST_OTHERS] {
         let file = ten("api", "key = \"global\"") + exemption + trust;
@@ -120,18 +120,18 @@ async fn nobody_is_exempt_by_an_address_that_a_client_claims<St: TestStore>() {
     are_exempt::<St>(&file, &[("GET", "/", OUTSIDE, true)]).await;
 }
 
-async fn where_there_is_no_address_networks_exempt_nobody<St: TestStore>() {
+async fn without_an_address_networks_exempt_no_request<St: TestStore>() {
     let (store, _) = St::fresh();
     let file = with("[[exempt]]\nnetworks = [\"0.0.0.0/0\", \"::/0\"]\n[[exempt]]\npath = \"/healthz\"");
     let layer = RateLimitLayer::rules(rules(&file), store);
-    let server = Server::start_without_peers(telling().layer(layer)).await;
+    let server = Server::start_without_peers(decision_app().layer(layer)).await;
     for (path, left) in [("/", "9"), ("/healthz", "-"), ("/", "8")] {
         let reply = server.get(path).await;
         assert_eq!((reply.status, reply.remaining().as_str()), (200, left), "{path}");
     }
 }
 
-async fn the_exempt_need_no_key<St: TestStore>() {
+async fn exempt_requests_need_no_key<St: TestStore>() {
     let file = ten("api", "key = \"header:x-user-id\"") + "[[exempt]]\npath = \"/healthz\"\n";
     let (server, ..) = serve::<St>(&file).await;
     assert_eq!(server.get("/").await.status, 400);
@@ -140,12 +140,12 @@ async fn the_exempt_need_no_key<St: TestStore>() {
 }
 
 #[tokio::test]
-async fn no_store_is_asked_about_the_exempt() {
+async fn exempt_requests_do_not_call_the_store() {
     let mut redis = RedisServer::start();
     let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
     redis.kill();
     let layer = RateLimitLayer::rules(rules(&with("[[exempt]]\npath = \"/healthz\"")), store).fail_closed();
-    let server = Server::start(telling().layer(layer)).await;
+    let server = Server::start(decision_app().layer(layer)).await;
     for _ in 0..3 {
         assert_eq!(server.get("/healthz").await.all(), (200, "-".into(), NOTHING.into()));
         assert_eq!(server.get("/").await.all(), (503, "1".into(), NOTHING.into()));

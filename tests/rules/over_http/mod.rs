@@ -1,14 +1,14 @@
-//! What every field does, as clients meet it: a real axum server, both stores, and a clock that stands still.
+//! Every field as HTTP clients see it: a real axum server, both stores, and a manual clock.
 
+mod all_or_none;
 mod costs;
 mod defaults;
 mod exempt;
 mod fixture;
 mod keys;
 mod layer;
-mod like_code;
 mod plans;
+mod same_as_code;
 mod scopes;
 mod shadows;
-mod together;
 mod trust;

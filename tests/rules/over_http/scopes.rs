@@ -1,4 +1,4 @@
-//! Which requests a limit is for: by their path, by their method, by both.
+//! Which requests a limit applies to: by path, by method, and by both.
 
 use axum::{Router, http::Method, routing::any};
 use tollgate::{Decision, RateLimitLayer};
@@ -6,11 +6,11 @@ use tollgate::{Decision, RateLimitLayer};
 use super::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores, rules, serve, ten};
 
 on_both_stores![
-    a_path_is_matched_as_axum_does,
-    methods_are_the_ones_that_are_listed,
+    a_path_matches_as_in_axum,
+    only_listed_methods_match,
     path_and_methods_both_have_to_match,
-    limits_of_different_paths_are_charged_where_both_match,
-    a_path_is_whole_outside_of_nested_routers_and_the_rest_of_one_inside,
+    overlapping_paths_charge_every_matching_limit,
+    a_layer_inside_of_a_nested_router_sees_the_rest_of_the_path,
 ];
 
 /// Whether a request is counted.
@@ -21,7 +21,7 @@ async fn is_counted(server: &Server, method: &str, path: &str) -> bool {
     reply.limits() != NOTHING
 }
 
-async fn a_path_is_matched_as_axum_does<St: TestStore>() {
+async fn a_path_matches_as_in_axum<St: TestStore>() {
     let cases: [(&str, &[&str], &[&str]); 10] = [
         ("/", &["/", "/?a=b"], &["/a", "//"]),
         (
@@ -74,13 +74,13 @@ async fn a_path_is_matched_as_axum_does<St: TestStore>() {
     }
 }
 
-async fn methods_are_the_ones_that_are_listed<St: TestStore>() {
+async fn only_listed_methods_match<St: TestStore>() {
     let (server, ..) = serve::<St>(&ten("api", "key = \"global\"\nmethods = [\"GET\", \"POST\", \"BREW\"]")).await;
     for (method, counted) in [
         ("GET", true),
         ("POST", true),
         ("BREW", true),
-        // It costs as much as GET, but nobody has listed it.
+        // HEAD costs as much as GET, but is not listed.
         ("HEAD", false),
         ("PUT", false),
         ("OPTIONS", false),
@@ -107,12 +107,12 @@ async fn path_and_methods_both_have_to_match<St: TestStore>() {
     }
 }
 
-async fn limits_of_different_paths_are_charged_where_both_match<St: TestStore>() {
+async fn overlapping_paths_charge_every_matching_limit<St: TestStore>() {
     let file = ten("all", "key = \"global\"\npath = \"/{*rest}\"")
         + &ten("api", "key = \"global\"\npath = \"/api/{*rest}\"")
         + &ten("user", "key = \"route\"\npath = \"/api/{version}/users\"");
     let (server, ..) = serve::<St>(&file).await;
-    for (path, told) in [
+    for (path, expected) in [
         ("/", ""),
         ("/a", "all global, 9 left"),
         ("/api/a", "all global, 8 left\napi global, 9 left"),
@@ -125,11 +125,11 @@ async fn limits_of_different_paths_are_charged_where_both_match<St: TestStore>()
             "all global, 6 left\napi global, 7 left\nuser /api/<version>/users, 8 left",
         ),
     ] {
-        assert_eq!(server.get(path).await.body, told, "{path}");
+        assert_eq!(server.get(path).await.body, expected, "{path}");
     }
 }
 
-async fn a_path_is_whole_outside_of_nested_routers_and_the_rest_of_one_inside<St: TestStore>() {
+async fn a_layer_inside_of_a_nested_router_sees_the_rest_of_the_path<St: TestStore>() {
     let file =
         ten("whole", "key = \"global\"\npath = \"/api/search\"") + &ten("rest", "key = \"global\"\npath = \"/search\"");
     let (store, _) = St::fresh();

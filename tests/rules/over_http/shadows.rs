@@ -1,28 +1,28 @@
-//! A limit that is only watched.
+//! Limits in shadow mode.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tollgate::Key;
 use tracing::Level;
 
-use super::fixture::{NOTHING, TRUST, TestStore, ask, on_both_stores, rules, serve, ten};
+use super::fixture::{NOTHING, TRUST, TestStore, on_both_stores, rules, send, serve, ten};
 use support::log;
 
 on_both_stores![
-    a_shadow_refuses_nobody_and_is_in_no_header,
-    a_shadow_is_charged_only_with_the_others,
+    a_shadow_denies_no_request_and_is_in_no_header,
+    a_shadow_is_charged_only_if_the_request_is_admitted,
     a_request_without_the_key_of_a_shadow_passes,
-    a_shadow_holds_nobody_and_never_minds_what_never_fits,
-    a_limit_that_says_false_is_none,
-    whom_a_shadow_would_have_refused_is_logged,
+    a_shadow_neither_delays_nor_denies_impossible_costs,
+    shadow_false_enforces_the_limit,
+    a_shadow_denial_is_logged,
 ];
 
-/// Two a minute, watched.
+/// Two per minute, in shadow mode.
 fn watched(more: &str) -> String {
     ten("watched", &format!("shadow = true\n{more}")).replace("limit = 10", "limit = 2")
 }
 
-async fn a_shadow_refuses_nobody_and_is_in_no_header<St: TestStore>() {
+async fn a_shadow_denies_no_request_and_is_in_no_header<St: TestStore>() {
     let (server, ..) = serve::<St>(&(watched("key = \"global\"") + &ten("api", "key = \"global\""))).await;
     for (api, shadow) in [(9, 1), (8, 0), (7, 0), (6, 0)] {
         let reply = server.get("/").await;
@@ -39,7 +39,7 @@ async fn a_shadow_refuses_nobody_and_is_in_no_header<St: TestStore>() {
     }
 }
 
-async fn a_shadow_is_charged_only_with_the_others<St: TestStore>() {
+async fn a_shadow_is_charged_only_if_the_request_is_admitted<St: TestStore>() {
     let one = ten("one", "key = \"global\"").replace("limit = 10", "limit = 1");
     let file = one + &watched("key = \"global\"");
     let (server, store, _) = serve::<St>(&file).await;
@@ -68,16 +68,16 @@ async fn a_request_without_the_key_of_a_shadow_passes<St: TestStore>() {
     }
 }
 
-async fn a_shadow_holds_nobody_and_never_minds_what_never_fits<St: TestStore>() {
+async fn a_shadow_neither_delays_nor_denies_impossible_costs<St: TestStore>() {
     let shadow = watched("key = \"global\"\ncost = \"header:x-cost\"").replace("fixed_window", "leaky_bucket");
     let (server, _, clock) = serve::<St>(&(shadow + TRUST)).await;
     for cost in ["1", "1", "1", "3", "4294967295"] {
-        assert_eq!(ask(&server, "/", &[("x-cost", cost)]).await.status, 200, "{cost}");
-        assert_eq!(clock.waiting(), 0);
+        assert_eq!(send(&server, "/", &[("x-cost", cost)]).await.status, 200, "{cost}");
+        assert_eq!(clock.pending_sleeps(), 0);
     }
 }
 
-async fn a_limit_that_says_false_is_none<St: TestStore>() {
+async fn shadow_false_enforces_the_limit<St: TestStore>() {
     let file = watched("key = \"global\"").replace("shadow = true", "shadow = false");
     let (server, ..) = serve::<St>(&file).await;
     for status in [200, 200, 429] {
@@ -85,7 +85,7 @@ async fn a_limit_that_says_false_is_none<St: TestStore>() {
     }
 }
 
-async fn whom_a_shadow_would_have_refused_is_logged<St: TestStore>() {
+async fn a_shadow_denial_is_logged<St: TestStore>() {
     static USERS: AtomicU32 = AtomicU32::new(0);
     log::listen();
     let user = format!("watched-{}", USERS.fetch_add(1, Ordering::Relaxed));
@@ -96,7 +96,7 @@ async fn whom_a_shadow_would_have_refused_is_logged<St: TestStore>() {
         assert_eq!(lines.len(), logged);
         for line in lines {
             assert_eq!((line.level, line.field("limit")), (Level::DEBUG, "watched"));
-            assert_eq!(line.field("message"), "a shadow would have refused a request");
+            assert_eq!(line.field("message"), "shadow would have denied request");
         }
     }
 }

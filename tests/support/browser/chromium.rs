@@ -1,4 +1,4 @@
-//! Starts a browser and ends it. That takes seconds of a processor, so the tests of a binary take turns.
+//! Starts and stops a browser. That takes seconds of CPU time, so only one runs per test process.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::Screen;
 use crate::{folder::Folder, port::Port, process::Process};
 
-static TURN: Mutex<()> = Mutex::const_new(());
+static RUNNING: Mutex<()> = Mutex::const_new(());
 
-/// Nothing but this machine is reached: a page that asks for more is told that there is no such host, and complains.
+/// The browser reaches only 127.0.0.1: every other host name is unresolvable, which the console reports.
 const FLAGS: [&str; 11] = [
     "--headless",
     "--no-sandbox",
@@ -27,29 +27,28 @@ const FLAGS: [&str; 11] = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/// The fields are dropped in this order: the folder is removed when nobody writes to it any more, and then it is the turn
-/// of the next.
-#[allow(dead_code, reason = "they are held")]
+/// Fields drop in order: the folder is removed after the processes that write to it have exited, and the lock is released last.
+#[allow(dead_code, reason = "some fields are kept only for their drop")]
 pub struct Browser {
     driver: Process,
-    /// For all that WebDriver can do.
+    /// The WebDriver client.
     pub client: Client,
     folder: Folder,
     port: Port,
-    turn: MutexGuard<'static, ()>,
+    running: MutexGuard<'static, ()>,
 }
 
 impl Browser {
-    /// With a profile of its own, light, on a desktop's screen.
+    /// Starts a browser with an empty profile and a desktop screen.
     pub async fn start() -> Self {
-        let turn = TURN.lock().await;
+        let running = RUNNING.lock().await;
         let (chromedriver, chromium) = (
             installed("chromedriver", "chromium-driver"),
             installed("chromium", "chromium"),
         );
         let folder = Folder::short("tollgate-browser");
         let port = Port::free();
-        // Crash reports go home, and sockets among the temporary files.
+        // Chromium writes crash reports to HOME and sockets to TMPDIR.
         let home = folder.path().display();
         let command = [
             "env".into(),
@@ -69,13 +68,13 @@ impl Browser {
             driver,
             folder,
             port,
-            turn,
+            running,
         };
         browser.show_on(Screen::DESKTOP).await;
         browser
     }
 
-    /// Where its profile and all its other files are.
+    /// The folder of the profile and all other files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -83,9 +82,9 @@ impl Browser {
 
 fn installed(program: &str, package: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
-    places
-        .find(|place| place.is_file())
+    let mut candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
+    candidates
+        .find(|candidate| candidate.is_file())
         .unwrap_or_else(|| panic!("no {program} on the PATH: install it (Debian: apt-get install {package})"))
 }
 

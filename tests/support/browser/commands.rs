@@ -1,4 +1,4 @@
-//! What chromedriver can do beside WebDriver.
+//! Commands of chromedriver that are not part of WebDriver.
 
 use std::str::FromStr;
 
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::Browser;
 
 impl Browser {
-    /// What WebDriver cannot do, by the protocol of Chromium's own developer tools.
+    /// Calls a method of the Chrome DevTools Protocol.
     pub async fn devtools(&self, method: &str, parameters: Value) -> Value {
         let body = json!({"cmd": method, "params": parameters});
         self.command("goog/cdp/execute", body).await
     }
 
-    /// All that was written to the console since this was asked last, by the page or about it: `SEVERE` and why.
+    /// The console messages since the last call, as `LEVEL message`.
     pub async fn console(&self) -> Vec<String> {
         let entries = self.command("se/log", json!({"type": "browser"})).await;
         let text = |entry: &Value, field: &str| entry[field].as_str().unwrap().to_owned();
@@ -25,8 +25,8 @@ impl Browser {
     }
 
     async fn command(&self, path: &'static str, body: Value) -> Value {
-        let answer = self.client.issue_cmd(Command { path, body }).await;
-        answer.unwrap_or_else(|error| panic!("{path}: {error}"))
+        let value = self.client.issue_cmd(Command { path, body }).await;
+        value.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A real Chromium without a window, which ends with its owner and leaves nothing behind.
+//! A headless Chromium that is killed on drop and leaves no files behind.
 
 mod chromium;
 mod commands;

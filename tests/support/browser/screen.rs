@@ -1,4 +1,4 @@
-//! What a page is shown on, how it fits, and pictures of it.
+//! Screen sizes, overflow, and screenshots.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub struct Screen {
     pub name: &'static str,
     pub width: u32,
     pub height: u32,
-    /// It lays pages out as phones do, which shrink a page that does not say that it fits.
+    /// Uses the mobile layout, which shrinks a page without a viewport meta tag.
     pub is_phone: bool,
 }
 
@@ -41,8 +41,7 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
     }
 
-    /// What the user prefers, by the names of media queries: `("prefers-color-scheme", "dark")`. What is not among these
-    /// is as it was at the start.
+    /// Emulates media features: `("prefers-color-scheme", "dark")`. Features that are not listed are reset to the default.
     pub async fn prefer(&self, features: &[(&str, &str)]) {
         let features = features
             .iter()
@@ -51,15 +50,15 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", media).await;
     }
 
-    /// By how many pixels the page is wider than its screen.
+    /// The horizontal overflow of the page, in pixels.
     pub async fn overhang(&self) -> u64 {
-        // A phone makes room by shrinking the page, which then has more pixels than the screen, and nothing to scroll.
+        // A phone shrinks the page: `innerWidth` then exceeds the screen, and there is nothing to scroll.
         const OVERHANG: &str = "Math.max(innerWidth - screen.width,
             document.documentElement.scrollWidth - document.documentElement.clientWidth)";
         self.value(OVERHANG).await.as_u64().unwrap()
     }
 
-    /// A picture of the whole page on a screen, in `screenshots` beside the tests' other files. It stays on that screen.
+    /// A screenshot of the whole page, stored in target/tmp/screenshots. The browser keeps this screen size afterwards.
     pub async fn picture(&self, name: &str, screen: Screen) -> PathBuf {
         self.show_on(screen).await;
         let height = self.value("document.documentElement.scrollHeight").await;
@@ -70,7 +69,7 @@ impl Browser {
         let folder = target().join("tmp/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(format!("{name}-{}.png", screen.name));
-        // Another run of the tests may write the same one.
+        // Another test run may write the same file.
         let new = folder.join(format!("{name}-{}-{}.new", screen.name, std::process::id()));
         std::fs::write(&new, picture).unwrap();
         std::fs::rename(&new, &path).unwrap();

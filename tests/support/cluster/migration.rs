@@ -1,11 +1,11 @@
-//! A slot on its way from one node to another, as far as a test has taken it.
+//! A slot migration that the test performs step by step.
 
 use tollgate::redis::{Connection, cmd};
 
-use super::{super::redis::ask, Cluster};
+use super::{super::redis::query, Cluster};
 
-/// Until it is finished, a key that is not there any more or not there yet is asked for at the other node (ASK), and
-/// keys of which some are there and some are not can be asked for at neither (TRYAGAIN).
+/// A slot migration in progress. The source redirects requests for missing keys to the target (ASK), and a request for several
+/// keys of which only some have moved fails on both nodes (TRYAGAIN).
 pub struct Migration<'a> {
     cluster: &'a Cluster,
     slot: u16,
@@ -22,15 +22,15 @@ impl<'a> Migration<'a> {
             from,
             to,
         };
-        // The one that takes it is told first, or it would send whoever comes back to the other one.
+        // The target is set first: otherwise it would redirect clients back to the source.
         migration.set_slot(to, "IMPORTING", from);
         migration.set_slot(from, "MIGRATING", to);
         migration
     }
 
-    /// The keys that have not been moved yet.
+    /// The keys that are still on the source.
     pub fn keys(&self) -> Vec<String> {
-        ask(
+        query(
             &mut self.source(),
             &format!("CLUSTER GETKEYSINSLOT {} 1000000", self.slot),
         )
@@ -44,10 +44,10 @@ impl<'a> Migration<'a> {
         assert_eq!(moved, "OK", "{key}");
     }
 
-    /// Moves whatever is left, and tells everybody where the slot is now.
+    /// Moves the remaining keys and assigns the slot to the target on every primary.
     pub fn finish(self) {
         self.keys().iter().for_each(|key| self.move_key(key));
-        // The one that has it now is told first, so that there is nobody to lose it if the others never are.
+        // The target is set first, so that the slot has an owner at every moment.
         let others = self.cluster.primaries().into_iter().filter(|node| *node != self.to);
         for node in [self.to].into_iter().chain(others) {
             self.set_slot(node, "NODE", self.to);
@@ -55,10 +55,10 @@ impl<'a> Migration<'a> {
         assert_eq!(self.cluster.node_of(self.slot), self.to);
     }
 
-    fn set_slot(&self, at: usize, what: &str, node: usize) {
-        let id: String = ask(&mut self.client(node), "CLUSTER MYID");
-        let command = format!("CLUSTER SETSLOT {} {what} {id}", self.slot);
-        ask::<()>(&mut self.client(at), &command);
+    fn set_slot(&self, at: usize, state: &str, node: usize) {
+        let id: String = query(&mut self.client(node), "CLUSTER MYID");
+        let command = format!("CLUSTER SETSLOT {} {state} {id}", self.slot);
+        query::<()>(&mut self.client(at), &command);
     }
 
     fn source(&self) -> Connection {

@@ -1,4 +1,4 @@
-//! Three primaries, each with a replica, that share the slots of a Redis Cluster.
+//! A Redis Cluster of three primaries with a replica each.
 
 mod migration;
 mod view;
@@ -11,16 +11,16 @@ use view::View;
 
 use super::{
     folder::Folder,
-    patience::{until, until_some},
     port::Port,
-    redis::{DEADLINE, RedisServer, ask},
+    redis::{DEADLINE, RedisServer, query},
+    wait::{until, until_some},
 };
 
 const NODES: usize = 6;
-/// The nodes talk to each other at a port so far above the one for clients.
-const BUS: u16 = 10_000;
+/// The offset of the cluster bus port from the client port.
+const BUS_PORT_OFFSET: u16 = 10_000;
 
-/// In milliseconds, until a node that does not answer has failed.
+/// Milliseconds until an unresponsive node counts as failed.
 const LONG_TIMEOUT: &str = "60000";
 const SHORT_TIMEOUT: &str = "1500";
 
@@ -31,11 +31,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns when every node knows all of the slots, and the replicas have what their primaries have.
+    /// Returns once every node knows all slots and the replicas are in sync.
     pub fn start() -> Self {
         let (mut nodes, mut buses, mut folders) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..NODES {
-            let ([port, bus], folder) = (Port::free_with(BUS), Folder::new("node"));
+            let ([port, bus], folder) = (Port::free_with(BUS_PORT_OFFSET), Folder::new("node"));
             nodes.push(start_node(port, &folder));
             buses.push(bus);
             folders.push(folder);
@@ -59,18 +59,18 @@ impl Cluster {
         RedisStore::builder().cluster(self.urls()).deadline(DEADLINE)
     }
 
-    /// The nodes that have slots, by the word of all that answer.
+    /// The nodes that own slots, once all responding nodes agree.
     pub fn primaries(&self) -> Vec<usize> {
-        let ports = self.agreed("who has slots", |view| Some(view.primaries()));
+        let ports = self.agreed("on the slot owners", |view| Some(view.primaries()));
         ports.into_iter().map(|port| self.node_at(port)).collect()
     }
 
-    /// The node that has this slot, by the word of all that answer.
+    /// The owner of this slot, once all responding nodes agree.
     pub fn node_of(&self, slot: u16) -> usize {
-        self.node_at(self.agreed("who has the slot", |view| view.owner(slot)))
+        self.node_at(self.agreed("on the owner of the slot", |view| view.owner(slot)))
     }
 
-    /// A plain client of the node that has this slot.
+    /// A plain client of the owner of this slot.
     pub fn client_of(&self, slot: u16) -> Connection {
         self.nodes[self.node_of(slot)].client()
     }
@@ -78,13 +78,13 @@ impl Cluster {
     /// The slot of a key.
     pub fn slot_of(&self, key: &str) -> u16 {
         let running = self.nodes.iter().find(|node| node.is_running()).unwrap();
-        ask(&mut running.client(), &format!("CLUSTER KEYSLOT {key}"))
+        query(&mut running.client(), &format!("CLUSTER KEYSLOT {key}"))
     }
 
-    /// Lets replicas take over, waits until another node than this one has the slot, and tells which.
+    /// Allows a failover, waits until another node owns the slot, and returns its index.
     pub fn await_failover(&self, slot: u16, from: usize) -> usize {
         self.allow_failover(true);
-        let node = until_some("another node has the slot", || {
+        let node = until_some("another node owns the slot", || {
             Some(self.node_of(slot)).filter(|node| *node != from)
         });
         self.await_slots();
@@ -92,7 +92,7 @@ impl Cluster {
         node
     }
 
-    /// Unless it is allowed, no node takes another for failed, however long the machine lets it wait.
+    /// Sets the node timeout. It is long by default, so that a busy machine causes no failover.
     fn allow_failover(&self, allow: bool) {
         let (timeout, no) = if allow {
             (SHORT_TIMEOUT, "no")
@@ -101,33 +101,33 @@ impl Cluster {
         };
         for node in &self.nodes {
             for (setting, value) in [("cluster-node-timeout", timeout), ("cluster-replica-no-failover", no)] {
-                // Those that are down forget it, and begin as all did.
-                node.answer::<()>(&format!("CONFIG SET {setting} {value}"));
+                // A node that is down starts with the initial settings again.
+                node.try_query::<()>(&format!("CONFIG SET {setting} {value}"));
             }
         }
     }
 
-    /// Waits until every node that answers takes commands.
+    /// Waits until every responding node accepts commands.
     pub fn await_slots(&self) {
         until("the cluster is up", || {
             let mut states = self
                 .nodes
                 .iter()
-                .filter_map(|node| node.answer::<String>("CLUSTER INFO"));
+                .filter_map(|node| node.try_query::<String>("CLUSTER INFO"));
             states.all(|state| state.contains("cluster_state:ok"))
         });
     }
 
-    /// Waits until so many replicas follow their primaries and have what those have.
+    /// Waits until this many replicas are in sync.
     pub fn await_replicas(&self, count: usize) {
         self.await_slots();
         until("the replicas are in sync", || {
-            let follows = |node: &&RedisServer| node.tells("replication", "state=online");
-            self.nodes.iter().filter(follows).count() == count
+            let in_sync = |node: &&RedisServer| node.info_contains("replication", "state=online");
+            self.nodes.iter().filter(in_sync).count() == count
         });
     }
 
-    /// Begins to move a slot to another node. How far it gets is up to the test.
+    /// Begins to migrate a slot to another node.
     pub fn migrate(&self, slot: u16, to: usize) -> Migration<'_> {
         Migration::begin(self, slot, to)
     }
@@ -139,18 +139,18 @@ impl Cluster {
         let output = command.args(["--cluster-replicas", "1", "--cluster-yes"]).output();
         let output = output.expect("no redis-cli on the PATH: install it (Debian: apt-get install redis-tools)");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-        until("all nodes know who has which slot, and who follows whom", || {
-            let knows = |view: View| view.is_complete(NODES);
-            self.nodes.iter().all(|node| View::of(node).is_some_and(knows))
+        until("all nodes know the slots and the replicas", || {
+            let is_complete = |view: View| view.is_complete(NODES);
+            self.nodes.iter().all(|node| View::of(node).is_some_and(is_complete))
         });
     }
 
-    /// What all nodes that answer say alike.
+    /// The value on which all responding nodes agree.
     fn agreed<T: PartialEq>(&self, what: &str, look: impl Fn(&View) -> Option<T>) -> T {
         until_some(&format!("all nodes agree {what}"), || {
-            let mut said = self.nodes.iter().filter_map(View::of).map(|view| look(&view));
-            let first = said.next()??;
-            said.all(|other| other.as_ref() == Some(&first)).then_some(first)
+            let mut values = self.nodes.iter().filter_map(View::of).map(|view| look(&view));
+            let first = values.next()??;
+            values.all(|other| other.as_ref() == Some(&first)).then_some(first)
         })
     }
 
@@ -168,9 +168,9 @@ fn start_node(port: Port, folder: &Folder) -> RedisServer {
         "--cluster-replica-no-failover",
         "yes",
     ]);
-    // A replica may take over however long it has been without its primary.
+    // A replica may be promoted regardless of how long it was disconnected from its primary.
     settings.extend(["--cluster-replica-validity-factor", "0"]);
-    // A primary waits five seconds for more replicas to come, by default.
+    // By default, a primary waits five seconds for more replicas before a sync.
     settings.extend(["--repl-diskless-sync-delay", "0"]);
     RedisServer::start_at(port, &settings)
 }

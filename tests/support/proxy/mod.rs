@@ -1,10 +1,10 @@
-//! A way to a server that can be slow, silent or broken.
+//! A TCP proxy that injects network faults: latency, stalls, lost packets, closed connections.
 //!
-//! It runs on threads of its own, so that it goes on while a test's clock stands still or a test blocks. All of its
-//! switches act on the connections there are, and on those to come.
+//! It runs on separate threads, so that it works while a test's clock is stopped or a test blocks. Faults apply to existing and
+//! to new connections.
 
+mod faults;
 mod link;
-mod switches;
 
 use std::{
     net::{Shutdown, TcpListener},
@@ -13,34 +13,34 @@ use std::{
     time::Duration,
 };
 
+pub use faults::Direction;
+use faults::Faults;
 use link::Link;
 use socket2::SockRef;
-use switches::Switches;
-pub use switches::Way;
 
 use super::port::Port;
 
-/// How many may wait to be accepted.
+/// The backlog of the listening socket.
 const BACKLOG: i32 = 128;
 
 pub struct Proxy {
-    /// It was the first to be bound there, and nobody else gets the port while this is held.
+    /// Keeps the port reserved.
     _port: Port,
     listener: Arc<TcpListener>,
     server: u16,
-    switches: Arc<Switches>,
+    faults: Arc<Faults>,
     acceptor: Option<JoinHandle<()>>,
 }
 
 impl Proxy {
-    /// To a port of 127.0.0.1. Whether somebody listens there is asked anew for every connection.
+    /// Proxies to a port of 127.0.0.1. Each client connection opens a connection to the server, which may be down.
     pub fn to(server: u16) -> Self {
         let port = Port::free();
         let mut proxy = Self {
             listener: Arc::new(TcpListener::bind(("127.0.0.1", port.number())).unwrap()),
             _port: port,
             server,
-            switches: Arc::default(),
+            faults: Arc::default(),
             acceptor: None,
         };
         proxy.accept();
@@ -55,63 +55,63 @@ impl Proxy {
         format!("redis://127.0.0.1:{}", self.port())
     }
 
-    /// Back to normal: nothing is late, held or dropped, nothing is about to be cut, and new connections are accepted.
-    /// What was held arrives. Connections that have lost bytes stay silent, as they would if a firewall forgot them.
-    pub fn pass(&mut self) {
-        self.switches.set(|set| {
-            set.delays = [Duration::ZERO; 2];
-            (set.holds, set.drops, set.cut_after) = (false, false, None);
+    /// Removes all faults and accepts new connections. Stalled bytes are delivered. Connections that have lost bytes stay
+    /// blackholed, as if a firewall had dropped their state.
+    pub fn heal(&mut self) {
+        self.faults.with(|state| {
+            state.delays = [Duration::ZERO; 2];
+            (state.stalls, state.blackholes, state.cut_after) = (false, false, None);
         });
         self.accept();
     }
 
-    /// Everything that goes this way arrives so much later. As on a long line, it does not queue up.
-    pub fn delay(&self, way: Way, by: Duration) {
-        self.switches.set(|set| set.delays[way as usize] = by);
+    /// Adds latency in one direction, without limiting the bandwidth.
+    pub fn delay(&self, direction: Direction, by: Duration) {
+        self.faults.with(|state| state.delays[direction as usize] = by);
     }
 
-    /// Holds everything back, and the end of connections too, as a network that is down for a while.
-    pub fn hold(&self) {
-        self.switches.set(|set| set.holds = true);
+    /// Delays all bytes and closes until [`Self::heal`], like a network that is down for a while.
+    pub fn stall(&self) {
+        self.faults.with(|state| state.stalls = true);
     }
 
-    /// Nothing arrives any more at either end, and neither end learns that the other one is gone. New connections are
-    /// accepted, and are as silent.
-    pub fn drop_bytes(&self) {
-        self.switches.set(|set| {
-            set.drops = true;
-            set.links.iter().for_each(|link| link.fall_silent());
+    /// Drops all bytes and closes in both directions, on existing and new connections. New connections are accepted.
+    pub fn blackhole(&self) {
+        self.faults.with(|state| {
+            state.blackholes = true;
+            state.links.iter().for_each(|link| link.blackhole());
         });
     }
 
-    /// Closes every connection now.
+    /// Closes every connection.
     pub fn cut(&self) {
-        self.switches.set(|set| set.links.drain(..).for_each(|link| link.cut()));
+        self.faults
+            .with(|state| state.links.drain(..).for_each(|link| link.cut()));
     }
 
-    /// Closes the connection that is replied to next, after this many bytes of the reply.
+    /// Closes the connection of the next reply after this many bytes of it.
     pub fn cut_after(&self, bytes: usize) {
-        self.switches.set(|set| set.cut_after = Some(bytes));
+        self.faults.with(|state| state.cut_after = Some(bytes));
     }
 
-    /// Refuses new connections, and lets those be that there are.
-    pub fn refuse(&mut self) {
+    /// Rejects new connections and keeps existing ones.
+    pub fn stop_accepting(&mut self) {
         if let Some(acceptor) = self.acceptor.take() {
-            // To close it would not do: whatever process another test is just starting holds a copy until it runs.
+            // Closing is not enough: a process that another test is starting holds a copy of the socket until its exec.
             SockRef::from(&*self.listener).shutdown(Shutdown::Both).unwrap();
             acceptor.join().unwrap();
         }
     }
 
-    /// How many connections its clients have open.
-    pub fn open(&self) -> usize {
-        self.switches
-            .set(|set| set.links.iter().filter(|link| link.is_open()).count())
+    /// The number of connections that clients have open.
+    pub fn open_connections(&self) -> usize {
+        self.faults
+            .with(|state| state.links.iter().filter(|link| link.is_open()).count())
     }
 
-    /// How many connections were made so far.
-    pub fn made(&self) -> usize {
-        self.switches.set(|set| set.made)
+    /// The number of connections accepted so far.
+    pub fn total_connections(&self) -> usize {
+        self.faults.with(|state| state.total_connections)
     }
 
     fn accept(&mut self) {
@@ -119,11 +119,11 @@ impl Proxy {
             return;
         }
         SockRef::from(&*self.listener).listen(BACKLOG).unwrap();
-        let (listener, switches, server) = (Arc::clone(&self.listener), Arc::clone(&self.switches), self.server);
+        let (listener, faults, server) = (Arc::clone(&self.listener), Arc::clone(&self.faults), self.server);
         self.acceptor = Some(thread::spawn(move || {
-            // An error is that it has been shut down.
+            // An error means that the listener was shut down.
             while let Ok((client, _)) = listener.accept() {
-                Link::make(client, server, &switches);
+                Link::make(client, server, &faults);
             }
         }));
     }
@@ -131,9 +131,9 @@ impl Proxy {
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.refuse();
+        self.stop_accepting();
         self.cut();
-        let threads = self.switches.set(|set| std::mem::take(&mut set.threads));
+        let threads = self.faults.with(|state| std::mem::take(&mut state.threads));
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 }

@@ -1,4 +1,4 @@
-//! How often the sliding counter decides otherwise than the exact log, on the heavy-tailed trace.
+//! How often the sliding counter's decision differs from the exact log's, on the heavy-tailed trace.
 
 use std::{num::NonZero, thread};
 
@@ -6,49 +6,46 @@ use tollgate::{Algorithm, Micros, Quota, SlidingCounter, SlidingLog};
 
 use crate::trace::{CLIENTS, arrivals};
 
-/// A counter beside a log, with the same limit a minute.
+/// A counter and a log with the same limit per minute.
 #[derive(Clone, Copy)]
 pub(crate) struct Trial {
     pub(crate) limit: u32,
     pub(crate) sub_windows: u32,
-    pub(crate) role: Role,
+    pub(crate) mode: Mode,
 }
 
-/// What a limit is there for.
 #[derive(Clone, Copy)]
-pub(crate) enum Role {
-    /// It refuses, and counts what it has let through.
-    InForce,
-    /// It only watches, and counts all that comes, whether that would have been refused or not.
-    Watching,
+pub(crate) enum Mode {
+    /// The limit denies requests, and counts those that it admitted.
+    Enforced,
+    /// The limit only observes, and counts every request.
+    Observed,
 }
 
-/// What came of a trial, in requests.
+/// The result of a trial, in requests.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally {
-    /// Refused by the log, which is always right.
-    pub(crate) refused: u64,
-    /// Let through by the counter, and refused by the log.
-    pub(crate) wrongly_through: u64,
-    /// Refused by the counter, and let through by the log.
-    pub(crate) wrongly_refused: u64,
+    /// Denied by the log, which is exact.
+    pub(crate) denied: u64,
+    /// Admitted by the counter, denied by the log.
+    pub(crate) false_admits: u64,
+    /// Denied by the counter, admitted by the log.
+    pub(crate) false_denials: u64,
 }
 
 impl Tally {
-    /// How many decisions were wrong.
-    pub(crate) fn wrong(&self) -> u64 {
-        self.wrongly_through + self.wrongly_refused
+    pub(crate) fn errors(&self) -> u64 {
+        self.false_admits + self.false_denials
     }
 
     fn add(&mut self, other: &Self) {
-        self.refused += other.refused;
-        self.wrongly_through += other.wrongly_through;
-        self.wrongly_refused += other.wrongly_refused;
+        self.denied += other.denied;
+        self.false_admits += other.false_admits;
+        self.false_denials += other.false_denials;
     }
 }
 
-/// How many requests there are, and what came of each trial. Clients have nothing to do with each other, so every core takes
-/// its share of them.
+/// The number of requests, and the result of each trial. Clients are independent, so each core processes a share of them.
 pub(crate) fn measure(trials: &[Trial]) -> (u64, Vec<Tally>) {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let share = |first: usize| {
@@ -64,45 +61,47 @@ pub(crate) fn measure(trials: &[Trial]) -> (u64, Vec<Tally>) {
     };
     thread::scope(|scope| {
         let shares: Vec<_> = (0..cores).map(|first| scope.spawn(move || share(first))).collect();
-        let shares = shares.into_iter().map(|share| share.join().expect("it only counts"));
+        let shares = shares
+            .into_iter()
+            .map(|share| share.join().expect("the thread did not panic"));
         let sum = shares.reduce(|mut sum, share| {
             sum.0 += share.0;
             sum.1.iter_mut().zip(&share.1).for_each(|(sum, tally)| sum.add(tally));
             sum
         });
-        sum.expect("there is a core")
+        sum.expect("at least one core")
     })
 }
 
 impl Trial {
-    /// One client's requests.
+    /// Runs one client's requests.
     fn run(&self, arrivals: &[Micros], tally: &mut Tally) {
-        // Who sends no more than the limit in all is refused by neither.
+        // Neither denies a client that sends at most `limit` requests in total.
         if arrivals.len() <= self.limit as usize {
             return;
         }
-        // Who only watches has a limit that nobody reaches, and looks at how much of it is used.
+        // An observing limit uses a quota that is never reached, and compares what is used with the real one.
         const UNREACHED: u32 = 1 << 16;
-        let (limit, spare) = match self.role {
-            Role::InForce => (self.limit, 0),
-            Role::Watching => (UNREACHED, u64::from(UNREACHED - self.limit)),
+        let (limit, spare) = match self.mode {
+            Mode::Enforced => (self.limit, 0),
+            Mode::Observed => (UNREACHED, u64::from(UNREACHED - self.limit)),
         };
         let quota = Quota::per_minute(limit);
         let counter = SlidingCounter::new(quota).buckets(self.sub_windows);
         let log = SlidingLog::new(quota);
-        let (mut counted, mut logged) = Default::default();
+        let (mut counter_state, mut log_state) = Default::default();
         for &at in arrivals {
             let admits = [
-                counter.acquire(&mut counted, at, 1).0,
-                log.acquire(&mut logged, at, 1).0,
+                counter.acquire(&mut counter_state, at, 1).0,
+                log.acquire(&mut log_state, at, 1).0,
             ]
             .map(|verdict| verdict.outcome().admits() && verdict.remaining() >= spare);
             match admits {
-                [true, false] => tally.wrongly_through += 1,
-                [false, true] => tally.wrongly_refused += 1,
+                [true, false] => tally.false_admits += 1,
+                [false, true] => tally.false_denials += 1,
                 _ => (),
             }
-            tally.refused += u64::from(!admits[1]);
+            tally.denied += u64::from(!admits[1]);
         }
     }
 }

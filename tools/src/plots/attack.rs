@@ -1,45 +1,45 @@
-//! The worst that a client can do on purpose, found by trying.
+//! The worst-case deliberate traffic, found by exhaustive search.
 
-use tollgate::{Micros, Rule};
+use tollgate::{AnyAlgorithm, Micros};
 
 use crate::{
-    replay::{Seen, most_in_any, replay},
+    replay::{Replayed, max_in_any, replay},
     traffic::limit_and_window,
 };
 
-/// A window is tried at so many places. Every sub-window that is drawn begins at one of them.
-const PLACES: u64 = 12;
+/// Candidate burst times per window. Every sub-window that is drawn begins at one of them.
+const STEPS: u64 = 12;
 
-/// Two bursts of as many requests as the limit has, and what came of them.
+/// Two bursts of `limit` requests each, and their replay.
 pub(crate) struct Attack {
     pub(crate) bursts: [Micros; 2],
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) requests: Vec<Replayed>,
 }
 
-/// Every pair of bursts at the places of a window and up to two microseconds before them, within two windows of each
-/// other. Two are enough to reach every bound that is proven: the figure has both.
-pub(crate) fn attacks(rule: &Rule) -> impl Iterator<Item = Attack> {
-    let (limit, window) = limit_and_window(rule.quota());
+/// Every pair of bursts at the steps of a window or up to two microseconds before them, within two windows of each other. Two
+/// bursts are enough to reach every proven bound, as the figure shows.
+pub(crate) fn attacks(algorithm: &AnyAlgorithm) -> impl Iterator<Item = Attack> {
+    let (limit, window) = limit_and_window(algorithm.quota());
     let instants = move |windows: u64| {
-        let places = (1..=windows * PLACES).map(move |place| place * window / PLACES);
-        places.flat_map(|place| [place - 2, place - 1, place])
+        let steps = (1..=windows * STEPS).map(move |step| step * window / STEPS);
+        steps.flat_map(|step| [step - 2, step - 1, step])
     };
     let pairs = instants(1).flat_map(move |first| {
         let later = instants(3).filter(move |&second| first < second && second <= first + 2 * window);
         later.map(move |second| [first, second])
     });
     pairs.map(move |bursts| {
-        let requests = bursts.iter().flat_map(|&at| std::iter::repeat_n(at, limit as usize));
-        let arrivals: Vec<_> = requests.collect();
-        let seen = replay(rule, &arrivals);
-        Attack { bursts, seen }
+        let arrivals = bursts.iter().flat_map(|&at| std::iter::repeat_n(at, limit as usize));
+        let arrivals: Vec<_> = arrivals.collect();
+        let requests = replay(algorithm, &arrivals);
+        Attack { bursts, requests }
     })
 }
 
-/// The first of those that let the most through in a window.
-pub(crate) fn worst(rule: &Rule) -> (u64, Attack) {
-    let (_, window) = limit_and_window(rule.quota());
-    let tried = attacks(rule).map(|attack| (most_in_any(window, &attack.seen), attack));
+/// The first of the attacks that admit the most in one window, and that number.
+pub(crate) fn worst(algorithm: &AnyAlgorithm) -> (u64, Attack) {
+    let (_, window) = limit_and_window(algorithm.quota());
+    let tried = attacks(algorithm).map(|attack| (max_in_any(window, &attack.requests), attack));
     let worst = tried.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-    worst.expect("there are attacks")
+    worst.expect("at least one attack")
 }

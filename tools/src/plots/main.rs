@@ -1,37 +1,51 @@
-//! Draws the figures of the documentation: what each algorithm does with the same traffic, how much it lets through at worst,
-//! and how close the sliding counter comes to the exact log.
+//! Draws the figures of the documentation: how each algorithm treats the same traffic, its worst-case over-admission, and the
+//! accuracy of the sliding counter compared with the exact log.
 //!
-//! Run it with `cargo run -p tollgate-tools --bin plots`: it writes docs/img/*.svg and takes some seconds. `--help` tells the rest.
+//! Run it with `cargo run -p tollgate-tools --bin plots`: it writes docs/img/*.svg and takes some seconds. See `--help`.
 
 mod accuracy;
-mod args;
 mod attack;
 #[path = "../../../cli/src/common"]
 mod common {
-    pub(crate) mod busiest;
     pub(crate) mod grouped;
+    pub(crate) mod peak_count;
 }
 #[path = "../exit.rs"]
 mod exit;
 mod figures;
-mod heavy_tail;
+mod percent;
 #[path = "../../../tests/support/random.rs"]
-#[allow(unreachable_pub, reason = "the tests have it from a crate")]
+#[allow(unreachable_pub, reason = "the tests import it from a crate")]
 mod random;
 mod replay;
-mod share;
 mod svg;
 mod trace;
 mod traffic;
 
-use std::{fs, io, path::Path, process::ExitCode};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use args::PlotsArgs;
 use clap::Parser;
+
+/// Draw the figures of the documentation, from the algorithms themselves
+///
+/// Each figure runs requests through the algorithms' pure functions at fixed times, so every run on every machine draws the same
+/// SVG. The program prints the files that it wrote and the numbers in them. It exits with 0 on success, with 1 if a file cannot be
+/// written, and with 2 on invalid arguments.
+#[derive(Parser)]
+#[command(name = "plots")]
+struct PlotsArgs {
+    /// The output directory, created if it does not exist
+    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/img"), hide_default_value = true)]
+    out: PathBuf,
+}
 
 fn main() -> ExitCode {
     let PlotsArgs { out } = PlotsArgs::parse();
-    exit::ended(draw(&out).map_err(|error| format!("{}: {error}", out.display())))
+    exit::exit_code(draw(&out).map_err(|error| format!("{}: {error}", out.display())))
 }
 
 fn draw(out: &Path) -> io::Result<()> {

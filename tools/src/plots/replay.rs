@@ -1,34 +1,34 @@
-//! What a rule makes of requests that arrive at given times: by the crate's own functions, and no store.
+//! Replays arrivals through an algorithm's pure functions, without a store.
 
-use tollgate::{Algorithm, Micros, Outcome, Rule, State};
+use tollgate::{Algorithm, AnyAlgorithm, Micros, Outcome, State};
 
-use crate::common::busiest::Busiest;
+use crate::common::peak_count::PeakCount;
 
-/// What became of a request.
-pub(crate) struct Seen {
-    pub(crate) at: Micros,
-    /// When it was let through, at once or after its time in a queue; never if it was refused.
-    pub(crate) leaves: Option<Micros>,
+/// One request of a replay.
+pub(crate) struct Replayed {
+    pub(crate) arrival: Micros,
+    /// When it was admitted, at once or after its delay in a queue; `None` if it was denied.
+    pub(crate) departure: Option<Micros>,
 }
 
-/// Sends one request after another, from a state that is fresh.
-pub(crate) fn replay(rule: &Rule, arrivals: &[Micros]) -> Vec<Seen> {
+/// Replays the requests in order, from a fresh state.
+pub(crate) fn replay(algorithm: &AnyAlgorithm, arrivals: &[Micros]) -> Vec<Replayed> {
     let mut state = State::default();
-    let seen = arrivals.iter().map(|&at| {
-        let (verdict, _) = rule.acquire(&mut state, at, 1);
-        let leaves = match verdict.outcome() {
-            Outcome::Admitted { delay } => Some(at + delay),
+    let requests = arrivals.iter().map(|&arrival| {
+        let (verdict, _) = algorithm.acquire(&mut state, arrival, 1);
+        let departure = match verdict.outcome() {
+            Outcome::Admitted { delay } => Some(arrival + delay),
             _ => None,
         };
-        Seen { at, leaves }
+        Replayed { arrival, departure }
     });
-    seen.collect()
+    requests.collect()
 }
 
-/// The most that left in any span of this length, wherever it begins. Two that are exactly as far apart are not both in it.
-pub(crate) fn most_in_any(span: Micros, seen: &[Seen]) -> u64 {
-    let mut busiest = Busiest::new(span);
-    let leave = seen.iter().filter_map(|seen| seen.leaves);
-    leave.for_each(|at| busiest.add(at));
-    busiest.most() as u64
+/// The maximum number of departures in any half-open span of this length.
+pub(crate) fn max_in_any(span: Micros, requests: &[Replayed]) -> u64 {
+    let mut peak = PeakCount::new(span);
+    let departures = requests.iter().filter_map(|request| request.departure);
+    departures.for_each(|at| peak.add(at));
+    peak.max() as u64
 }

@@ -1,53 +1,53 @@
-//! The five kinds of traffic that every algorithm is shown, in terms of the limit: they are the same for any quota.
+//! The five traffic patterns that every algorithm is shown, relative to the limit, so they apply to any quota.
 
 use tollgate::{Micros, Quota};
 
-/// For how many windows requests arrive.
+/// The length of a pattern, in windows.
 const WINDOWS: u64 = 3;
 
-/// A kind of traffic.
+/// A traffic pattern.
 pub(crate) struct Traffic {
-    /// What its figure's file is called.
+    /// The file name of its figure.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// When requests arrive, in order, if the limit is this and the first window begins at 0.
+    /// The arrival times for a quota, in order. The first window begins at 0.
     pub(crate) arrivals: fn(Quota) -> Vec<Micros>,
 }
 
 pub(crate) const ALL: [Traffic; 5] = [
     Traffic {
         name: "steady",
-        title: "Steady: half as much again as the limit",
+        title: "Steady: 1.5 times the limit",
         arrivals: steady,
     },
     Traffic {
         name: "burst",
-        title: "Burst: two and a half limits at once, amid a trickle",
+        title: "Burst: 2.5 times the limit, over a low base rate",
         arrivals: burst,
     },
     Traffic {
         name: "boundary",
-        title: "Boundary: twice the limit, at an edge and off it",
+        title: "Boundary: twice the limit, on and off a boundary",
         arrivals: boundary,
     },
     Traffic {
         name: "ramp",
-        title: "Ramp: from nothing to three times the limit",
+        title: "Ramp: from zero to three times the limit",
         arrivals: ramp,
     },
     Traffic {
         name: "on-off",
-        title: "On and off: three times the limit, half of the time",
+        title: "On-off: three times the limit, half of the time",
         arrivals: on_off,
     },
 ];
 
-/// The quota's two numbers, as arithmetic needs them.
+/// The quota's limit and window as integers.
 pub(crate) fn limit_and_window(quota: Quota) -> (u64, Micros) {
     (quota.limit().into(), quota.window().as_micros() as Micros)
 }
 
-/// So many requests, evenly from one moment until just before another.
+/// `count` requests, evenly spaced in `from..until`.
 fn evenly(count: u64, from: Micros, until: Micros) -> impl Iterator<Item = Micros> {
     (0..count).map(move |request| from + request * (until - from) / count)
 }
@@ -59,9 +59,9 @@ fn steady(quota: Quota) -> Vec<Micros> {
 
 fn burst(quota: Quota) -> Vec<Micros> {
     let (limit, window) = limit_and_window(quota);
-    let trickle = evenly(WINDOWS * limit / 2, 0, WINDOWS * window);
+    let base = evenly(WINDOWS * limit / 2, 0, WINDOWS * window);
     let burst = evenly(limit * 5 / 2, window * 12 / 10, window * 14 / 10);
-    let mut arrivals: Vec<_> = trickle.chain(burst).collect();
+    let mut arrivals: Vec<_> = base.chain(burst).collect();
     arrivals.sort_unstable();
     arrivals
 }
@@ -72,7 +72,7 @@ fn boundary(quota: Quota) -> Vec<Micros> {
     around(window).chain(around(window * 5 / 2)).collect()
 }
 
-/// The rate grows by one limit a window, so that `limit x t^2 / 2` requests have come after `t` windows.
+/// The rate grows by one limit per window, so `limit x t^2 / 2` requests have arrived after `t` windows.
 fn ramp(quota: Quota) -> Vec<Micros> {
     let (limit, window) = limit_and_window(quota);
     let all = limit * WINDOWS * WINDOWS / 2;

@@ -1,4 +1,4 @@
-//! What a request was told, and by whom: what the processes say, and the soak reads.
+//! The outcome of a request as a process reports it in the response body, and as the soak parses it.
 
 use std::{fmt, str::FromStr};
 
@@ -8,46 +8,46 @@ use crate::limits::{Mode, WINDOW};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Answer {
-    pub(crate) by: By,
+    pub(crate) decided_by: DecidedBy,
     pub(crate) admits: bool,
-    /// When the window began that it was counted in, by the clock of whoever decided.
+    /// When the window of the request began, by the clock of the store that decided.
     pub(crate) window: Micros,
-    /// Whether that was at the very time of the decision.
+    /// Whether the window began at the time of the decision.
     pub(crate) opens: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum By {
+pub(crate) enum DecidedBy {
     Redis,
     Fallback,
-    /// Let through unchecked, or turned away with 503.
-    Nobody,
+    /// No store: admitted unchecked, or rejected with 503.
+    FailureMode,
 }
 
 impl Answer {
-    pub(crate) fn of(decision: &Decision) -> Self {
-        let by = match decision {
-            _ if decision.is_unchecked() => By::Nobody,
-            _ if decision.is_by_fallback() => By::Fallback,
-            _ => By::Redis,
+    pub(crate) fn from_decision(decision: &Decision) -> Self {
+        let decided_by = match decision {
+            _ if decision.is_unchecked() => DecidedBy::FailureMode,
+            _ if decision.is_by_fallback() => DecidedBy::Fallback,
+            _ => DecidedBy::Redis,
         };
-        let left = decision.tiers().first().map(|tier| tier.verdict().reset_after());
-        let window = left.map_or(0, |left| {
-            decision.now() + left.as_micros() as Micros - WINDOW.as_micros() as Micros
+        let reset_after = decision.tiers().first().map(|tier| tier.verdict().reset_after());
+        let window = reset_after.map_or(0, |reset_after| {
+            decision.now() + reset_after.as_micros() as Micros - WINDOW.as_micros() as Micros
         });
         Self {
-            by,
+            decided_by,
             admits: decision.admits(),
             window,
             opens: window == decision.now(),
         }
     }
 
-    pub(crate) fn to_refused(why: &Rejection) -> Self {
-        match why {
-            Rejection::Limited(decision) => Self::of(decision),
+    pub(crate) fn from_rejection(rejection: &Rejection) -> Self {
+        match rejection {
+            Rejection::Limited(decision) => Self::from_decision(decision),
             _ => Self {
-                by: By::Nobody,
+                decided_by: DecidedBy::FailureMode,
                 admits: false,
                 window: 0,
                 opens: false,
@@ -55,34 +55,34 @@ impl Answer {
         }
     }
 
-    /// The status that goes with it.
+    /// The HTTP status that belongs to this answer.
     pub(crate) fn status(self) -> u16 {
-        match (self.by, self.admits) {
+        match (self.decided_by, self.admits) {
             (_, true) => 200,
-            (By::Nobody, false) => 503,
-            (By::Redis | By::Fallback, false) => 429,
+            (DecidedBy::FailureMode, false) => 503,
+            (DecidedBy::Redis | DecidedBy::Fallback, false) => 429,
         }
     }
 
-    /// Whether a layer of this mode may say so.
+    /// Whether a layer of this mode may give this answer.
     pub(crate) fn is_allowed(self, mode: Mode) -> bool {
-        match self.by {
-            By::Redis => true,
-            By::Fallback => mode == Mode::Local,
-            By::Nobody => mode == if self.admits { Mode::Open } else { Mode::Closed },
+        match self.decided_by {
+            DecidedBy::Redis => true,
+            DecidedBy::Fallback => mode == Mode::Local,
+            DecidedBy::FailureMode => mode == if self.admits { Mode::Open } else { Mode::Closed },
         }
     }
 }
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = match self.by {
-            By::Redis => "redis",
-            By::Fallback => "fallback",
-            By::Nobody => "nobody",
+        let decided_by = match self.decided_by {
+            DecidedBy::Redis => "redis",
+            DecidedBy::Fallback => "fallback",
+            DecidedBy::FailureMode => "failure_mode",
         };
-        let outcome = if self.admits { "admits" } else { "refuses" };
-        write!(f, "{by} {outcome} {} {}", self.window, self.opens)
+        let outcome = if self.admits { "admits" } else { "rejects" };
+        write!(f, "{decided_by} {outcome} {} {}", self.window, self.opens)
     }
 }
 
@@ -90,18 +90,18 @@ impl FromStr for Answer {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut words = text.split(' ');
-        let by = match words.next() {
-            Some("redis") => By::Redis,
-            Some("fallback") => By::Fallback,
-            Some("nobody") => By::Nobody,
+        let mut fields = text.split(' ');
+        let decided_by = match fields.next() {
+            Some("redis") => DecidedBy::Redis,
+            Some("fallback") => DecidedBy::Fallback,
+            Some("failure_mode") => DecidedBy::FailureMode,
             _ => return Err(()),
         };
-        let admits = words.next() == Some("admits");
-        let window = words.next().and_then(|window| window.parse().ok()).ok_or(())?;
-        let opens = words.next() == Some("true");
+        let admits = fields.next() == Some("admits");
+        let window = fields.next().and_then(|window| window.parse().ok()).ok_or(())?;
+        let opens = fields.next() == Some("true");
         Ok(Self {
-            by,
+            decided_by,
             admits,
             window,
             opens,

@@ -7,17 +7,17 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
-/// What is kept of a run takes memory, so there is an end to it.
+/// The records of a run are kept in memory, so its length is bounded.
 const MAX_MINUTES: f64 = 60.0;
 
-/// Break a Redis that four processes share, and check everything that tollgate promises meanwhile
+/// Inject faults into a Redis that four processes share, and check tollgate's invariants meanwhile
 ///
-/// Redis fails in another way every few seconds. Meanwhile the processes are asked 400 times a second, and what tollgate promises is
-/// checked: that everybody is answered, that no limit is exceeded, that Redis is asked again within a second, and that nothing
-/// leaks.
+/// Redis fails in a different way every few seconds, while the processes receive 400 requests a second. The soak checks that every
+/// request is answered, that no limit is exceeded, that the processes use Redis again within a second of its recovery, and that
+/// nothing leaks.
 ///
-/// It needs redis-server 7 or later on the PATH (Debian: apt-get install redis-server). It starts one of its own, on a free port of
-/// 127.0.0.1, and ends it. It exits with 0 if every promise was kept, with 1 if one was broken, and with 2 if it could not be run.
+/// It needs redis-server 7 or later on the PATH (Debian: apt-get install redis-server). It starts its own instance on a free port of
+/// 127.0.0.1, and stops it. It exits with 0 if every invariant held, with 1 if one was violated, and with 2 if it could not run.
 #[derive(Parser)]
 #[command(
     name = "soak",
@@ -25,14 +25,14 @@ const MAX_MINUTES: f64 = 60.0;
     disable_help_subcommand = true
 )]
 pub(crate) struct SoakArgs {
-    /// For how long to break things: 0.5 is half a minute, and 60 is the most [default: 5]
+    /// How long to inject faults, in minutes: 0.5 is half a minute, at most 60 [default: 5]
     #[arg(long, value_name = "M", value_parser = minutes, conflicts_with = "faults")]
     minutes: Option<Duration>,
-    /// How many things to break, in place of --minutes
+    /// How many faults to inject, instead of --minutes
     #[arg(long, value_name = "N")]
     faults: Option<usize>,
-    /// The same faults in the same order and the same load; every run prints which seed it has
-    #[arg(long, value_name = "N", default_value_t = seed_by_the_clock(), hide_default_value = true)]
+    /// The seed of the faults, their order and the load; every run prints its seed
+    #[arg(long, value_name = "N", default_value_t = seed_from_clock(), hide_default_value = true)]
     pub(crate) seed: u64,
     #[command(subcommand)]
     pub(crate) role: Option<Role>,
@@ -40,12 +40,12 @@ pub(crate) struct SoakArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum Role {
-    /// To be one of the four processes. Only this program says so.
+    /// Run as one of the four processes; used internally.
     #[command(hide = true)]
     Serve { port: u16, redis: String },
 }
 
-/// When to break nothing more.
+/// When to stop injecting faults.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
     After(Duration),
@@ -65,7 +65,7 @@ impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::After(length) => write!(f, "faults for {length:?}"),
-            Self::Faults(number) => write!(f, "{number} faults"),
+            Self::Faults(count) => write!(f, "{count} faults"),
         }
     }
 }
@@ -77,8 +77,8 @@ fn minutes(given: &str) -> Result<Duration, String> {
     }
 }
 
-/// Small, so that it is easily typed again.
-fn seed_by_the_clock() -> u64 {
+/// Short, so that it is easy to type.
+fn seed_from_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_secs() % 100_000
 }

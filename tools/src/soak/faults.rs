@@ -1,4 +1,4 @@
-//! The ways in which Redis fails, and in which order.
+//! The kinds of faults, and their order.
 
 use crate::support::random::Random;
 
@@ -52,16 +52,16 @@ impl Fault {
     }
 }
 
-/// All of them in random order, and then all of them again: so a few minutes try each.
+/// All faults in random order, repeatedly, so that a few minutes cover each of them.
 #[derive(Default)]
-pub(crate) struct Deck(Vec<Fault>);
+pub(crate) struct FaultSequence(Vec<Fault>);
 
-impl Deck {
-    pub(crate) fn draw(&mut self, random: &mut Random) -> Fault {
+impl FaultSequence {
+    pub(crate) fn next(&mut self, random: &mut Random) -> Fault {
         if self.0.is_empty() {
             self.0 = Fault::ALL.to_vec();
             random.shuffle(&mut self.0);
         }
-        self.0.pop().expect("a deck that has just been filled")
+        self.0.pop().expect("the sequence has just been filled")
     }
 }

@@ -6,9 +6,9 @@ use reqwest::Client;
 use tokio::runtime::Handle;
 
 use crate::{
-    heartbeat::Stall,
     limits::PROCESSES,
     serve::READY,
+    stall_detector::Stall,
     support::{port::Port, process::Process},
 };
 
@@ -21,7 +21,7 @@ struct Member {
 
 impl Fleet {
     pub(crate) fn start(redis: &str) -> Self {
-        let program = env::current_exe().expect("a program knows where it is");
+        let program = env::current_exe().expect("the path of this program");
         let member = |_| {
             let port = Port::free();
             let (program, number) = (program.display().to_string(), port.number().to_string());
@@ -37,28 +37,28 @@ impl Fleet {
         self.0.iter().map(url)
     }
 
-    /// What each says of its Redis.
+    /// The health of the Redis store of each process.
     pub(crate) fn health(&self, runtime: &Handle) -> Vec<String> {
-        self.ask("health", runtime)
+        self.get("health", runtime)
     }
 
-    /// When each noticed that the machine stood still, since it was last asked.
+    /// The stalls that each process detected since the last call.
     pub(crate) fn stalls(&self, runtime: &Handle) -> Vec<Stall> {
-        let said = self.ask("stalls", runtime);
-        let lines = said.iter().flat_map(|said| said.lines());
+        let bodies = self.get("stalls", runtime);
+        let lines = bodies.iter().flat_map(|body| body.lines());
         lines.filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// The text at a route of each, or why there is none.
-    fn ask(&self, route: &str, runtime: &Handle) -> Vec<String> {
+    /// The response body of each process at a route, or the error.
+    fn get(&self, route: &str, runtime: &Handle) -> Vec<String> {
         let get = async |url: String| Client::new().get(url).send().await?.text().await;
-        let ask = |url: String| runtime.block_on(get(format!("{url}/{route}")));
+        let get = |url: String| runtime.block_on(get(format!("{url}/{route}")));
         self.urls()
-            .map(|url| ask(url).unwrap_or_else(|error| error.to_string()))
+            .map(|url| get(url).unwrap_or_else(|error| error.to_string()))
             .collect()
     }
 
-    /// How many files, sockets and pipes each has open.
+    /// The number of open file descriptors of each process.
     pub(crate) fn open_files(&self) -> Vec<usize> {
         let count = |member: &Member| fs::read_dir(format!("/proc/{}/fd", member.process.pid())).map(Iterator::count);
         self.0.iter().map(|member| count(member).unwrap_or_default()).collect()

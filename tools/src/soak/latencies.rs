@@ -1,32 +1,31 @@
-//! How long answers took.
+//! Response latencies.
 
 use std::{fmt, time::Duration};
 
 use crate::limits::DEADLINE;
 
-/// Who took longer than this waited for more than Redis.
+/// A response that takes longer than this waited for more than Redis.
 pub(crate) const LATE: Duration = DEADLINE.saturating_add(Duration::from_millis(20));
 
 pub(crate) struct Latencies(Vec<Duration>);
 
 impl Latencies {
-    pub(crate) fn of(each: impl Iterator<Item = Duration>) -> Self {
-        let mut each: Vec<_> = each.collect();
-        each.sort_unstable();
-        Self(each)
+    pub(crate) fn new(latencies: impl Iterator<Item = Duration>) -> Self {
+        let mut latencies: Vec<_> = latencies.collect();
+        latencies.sort_unstable();
+        Self(latencies)
     }
 
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The one that this share of all does not exceed.
-    fn at(&self, share: f64) -> Duration {
+    fn percentile(&self, share: f64) -> Duration {
         let rank = (share * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.saturating_sub(1)).copied().unwrap_or_default()
     }
 
-    /// How many of a hundred were late.
+    /// The share of late responses, in percent.
     fn late(&self) -> f64 {
         let in_time = self.0.partition_point(|latency| *latency <= LATE);
         100.0 * (self.0.len() - in_time) as f64 / self.0.len().max(1) as f64
@@ -36,7 +35,7 @@ impl Latencies {
 /// In milliseconds.
 impl fmt::Display for Latencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [half, most, all] = [0.5, 0.99, 1.0].map(|share| 1000.0 * self.at(share).as_secs_f64());
-        write!(f, "{half:7.1} {most:7.1} {all:7.1} {:8.2}%", self.late())
+        let [p50, p99, max] = [0.5, 0.99, 1.0].map(|share| 1000.0 * self.percentile(share).as_secs_f64());
+        write!(f, "{p50:7.1} {p99:7.1} {max:7.1} {:8.2}%", self.late())
     }
 }

@@ -1,4 +1,4 @@
-//! What the four processes limit, how, and for whom.
+//! The limits of the four processes.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ pub(crate) const DEADLINE: Duration = Duration::from_millis(100);
 pub(crate) const LIMIT: u32 = 20;
 pub(crate) const WINDOW: Duration = Duration::from_secs(2);
 
-/// A window opens with the first request that it admits, so every decision tells which one it belongs to.
-pub(crate) fn rule() -> FixedWindow {
+/// A window opens with the first request that it admits, so every decision identifies its window.
+pub(crate) fn algorithm() -> FixedWindow {
     FixedWindow::new(Quota::new(LIMIT, WINDOW)).anchored()
 }
 
-/// What a layer does while Redis cannot decide. There is a layer of each mode, with a limit of its own.
+/// A layer's failure mode while Redis is unavailable. Each mode has its own layer and limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
     Open,
@@ -27,7 +27,7 @@ pub(crate) enum Mode {
 impl Mode {
     pub(crate) const ALL: [Self; 3] = [Self::Open, Self::Closed, Self::Local];
 
-    /// The name of its limit and, after a slash, its route.
+    /// The name of its limit; its route is `/` and this name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -37,13 +37,13 @@ impl Mode {
     }
 }
 
-pub(crate) const HEADER: &str = "x-user-id";
+pub(crate) const USER_HEADER: &str = "x-user-id";
 
-/// Where Redis counts a user.
+/// The Redis key of a user.
 pub(crate) fn key(mode: Mode, user: usize) -> String {
     let window = WINDOW.as_micros() as Micros;
     format!(
-        "rate_limit:fixed_window:{}:{window}:anchored:{HEADER}:{user}",
+        "rate_limit:fixed_window:{}:{window}:anchored:{USER_HEADER}:{user}",
         mode.name()
     )
 }

@@ -1,4 +1,4 @@
-//! Asks every process a hundred times a second, whether or not it has answered what it was asked before.
+//! An open-loop load: a hundred requests a second to every process, whether or not earlier ones have been answered.
 
 use std::{
     sync::{
@@ -17,24 +17,24 @@ use tokio::{
 
 use crate::{
     answer::Answer,
-    limits::{HEADER, Mode, USERS},
+    limits::{Mode, USER_HEADER, USERS},
     support::random::Random,
 };
 
-/// From one request to the next, at each process.
-pub(crate) const PACE: Duration = Duration::from_millis(10);
+/// The time between two requests to a process.
+pub(crate) const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Who has not been answered by then never will be.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// A request without a response by then counts as in_flight.
+pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A request and what became of it.
+/// A request and its result.
 pub(crate) struct Record {
     pub(crate) process: usize,
     pub(crate) mode: Mode,
     pub(crate) user: usize,
     pub(crate) began: Instant,
     pub(crate) ended: Instant,
-    /// Or what came in place of an answer.
+    /// The answer, or why there is none.
     pub(crate) answer: Result<Answer, String>,
 }
 
@@ -42,35 +42,41 @@ type Records = Arc<Mutex<Vec<Record>>>;
 
 pub(crate) struct Load {
     records: Records,
-    is_over: Arc<AtomicBool>,
-    askers: Vec<JoinHandle<()>>,
+    stopping: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<()>>,
 }
 
 impl Load {
     pub(crate) fn start(runtime: &Handle, urls: impl Iterator<Item = String>, seed: u64) -> Self {
-        let (records, is_over) = (Records::default(), Arc::<AtomicBool>::default());
-        let ask = |(process, url)| {
+        let (records, stopping) = (Records::default(), Arc::<AtomicBool>::default());
+        let client = |(process, url)| {
             let random = Random::seeded(seed ^ (process as u64 + 1));
-            runtime.spawn(ask(process, url, random, Arc::clone(&records), Arc::clone(&is_over)))
+            runtime.spawn(send_requests(
+                process,
+                url,
+                random,
+                Arc::clone(&records),
+                Arc::clone(&stopping),
+            ))
         };
-        let askers = urls.enumerate().map(ask).collect();
+        let clients = urls.enumerate().map(client).collect();
         Self {
             records,
-            is_over,
-            askers,
+            stopping,
+            clients,
         }
     }
 
-    /// What became of the requests that have been answered so far.
+    /// The requests that have been answered so far.
     pub(crate) fn records(&self) -> MutexGuard<'_, Vec<Record>> {
         lock(&self.records)
     }
 
-    /// Waits for the last answers, closes the connections, and tells what became of every request.
+    /// Waits for the last responses, closes the connections, and returns the records of all requests.
     pub(crate) fn stop(self, runtime: &Handle) -> Vec<Record> {
-        self.is_over.store(true, Ordering::Relaxed);
-        for asker in self.askers {
-            runtime.block_on(asker).expect("an asker does not panic");
+        self.stopping.store(true, Ordering::Relaxed);
+        for client in self.clients {
+            runtime.block_on(client).expect("the client task did not panic");
         }
         std::mem::take(&mut lock(&self.records))
     }
@@ -80,22 +86,25 @@ fn lock(records: &Records) -> MutexGuard<'_, Vec<Record>> {
     records.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn ask(process: usize, url: String, mut random: Random, records: Records, is_over: Arc<AtomicBool>) {
-    let client = Client::builder().timeout(PATIENCE).build().expect("a client of HTTP");
-    let mut unanswered = JoinSet::new();
-    let mut turn = interval(PACE);
-    // After a pause of the whole machine, nobody makes up for what was not asked.
-    turn.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    while !is_over.load(Ordering::Relaxed) {
-        turn.tick().await;
-        while unanswered.try_join_next().is_some() {}
-        let mode = Mode::ALL[random.one_of(Mode::ALL.len())];
-        // Half of the requests are one user's, who is refused most of the time. The others nearly spend what they have.
-        let user = random.one_of(2) * random.one_of(USERS);
-        let (client, records, to) = (client.clone(), Arc::clone(&records), format!("{url}/{}", mode.name()));
-        unanswered.spawn(async move {
+async fn send_requests(process: usize, url: String, mut random: Random, records: Records, stopping: Arc<AtomicBool>) {
+    let client = Client::builder()
+        .timeout(CLIENT_TIMEOUT)
+        .build()
+        .expect("an HTTP client");
+    let mut in_flight = JoinSet::new();
+    let mut ticks = interval(REQUEST_INTERVAL);
+    // After a stall of the machine, skipped requests are not sent later.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    while !stopping.load(Ordering::Relaxed) {
+        ticks.tick().await;
+        while in_flight.try_join_next().is_some() {}
+        let mode = Mode::ALL[random.index(Mode::ALL.len())];
+        // More than half of the requests are user 0's, which is denied most of the time. The others stay just below their limit.
+        let user = random.index(2) * random.index(USERS);
+        let (client, records, target) = (client.clone(), Arc::clone(&records), format!("{url}/{}", mode.name()));
+        in_flight.spawn(async move {
             let began = Instant::now();
-            let answer = answer(&client, &to, user).await;
+            let answer = get(&client, &target, user).await;
             let ended = Instant::now();
             lock(&records).push(Record {
                 process,
@@ -107,15 +116,15 @@ async fn ask(process: usize, url: String, mut random: Random, records: Records, 
             });
         });
     }
-    unanswered.join_all().await;
+    in_flight.join_all().await;
 }
 
-async fn answer(client: &Client, url: &str, user: usize) -> Result<Answer, String> {
-    let failed = |error| format!("no answer: {error:?}");
-    let response = client.get(url).header(HEADER, user).send().await.map_err(failed)?;
+async fn get(client: &Client, url: &str, user: usize) -> Result<Answer, String> {
+    let failed = |error| format!("no response: {error:?}");
+    let response = client.get(url).header(USER_HEADER, user).send().await.map_err(failed)?;
     let status = response.status().as_u16();
     let text = response.text().await.map_err(failed)?;
     let answer = text.parse().ok();
     let answer = answer.filter(|answer: &Answer| answer.status() == status);
-    answer.ok_or_else(|| format!("an answer that makes no sense: {status} {text:?}"))
+    answer.ok_or_else(|| format!("invalid response: {status} {text:?}"))
 }

@@ -1,26 +1,25 @@
-//! Four processes share a Redis that fails in twelve ways, one after another, and everything that tollgate promises is
-//! checked meanwhile.
+//! A soak test: four processes share a Redis into which twelve kinds of faults are injected, one after another, while tollgate's
+//! invariants are checked.
 //!
-//! Run it with `cargo run --release -p tollgate-tools --bin soak -- --minutes 5`; `--help` tells the rest. It needs redis-server 7 or
-//! later on the PATH, starts its own, and listens on 127.0.0.1 only.
+//! Run it with `cargo run --release -p tollgate-tools --bin soak -- --minutes 5`; see `--help`. It needs redis-server 7 or later on
+//! the PATH, starts its own instance, and listens on 127.0.0.1 only.
 
 mod answer;
 mod args;
-mod chance;
 #[path = "../exit.rs"]
 mod exit;
+mod fault_injector;
 mod faults;
 mod fleet;
-mod heartbeat;
+mod invariants;
 mod latencies;
 mod limits;
 mod load;
-mod needs;
-mod promises;
+mod random_ext;
 mod report;
-mod rig;
 mod run;
 mod serve;
+mod stall_detector;
 #[path = "../../../tests/support"]
 #[allow(dead_code, unreachable_pub, reason = "the tests use the rest")]
 mod support {
@@ -32,21 +31,47 @@ mod support {
 }
 mod timeline;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use args::{Role, SoakArgs};
 use clap::Parser;
 
+const HOW_TO_INSTALL: &str =
+    "install redis-server 7 or later (Debian: apt-get install redis-server), and have it on the PATH";
+
 fn main() -> ExitCode {
     let args = SoakArgs::parse();
     if let Some(Role::Serve { port, redis }) = &args.role {
-        return exit::ended(serve::serve(*port, redis));
+        return exit::exit_code(serve::serve(*port, redis));
     }
-    match needs::check() {
-        Ok(()) => exit::ended(run::soak(&args)),
-        Err(lacking) => {
-            eprintln!("error: {lacking}");
+    match check_redis_version() {
+        Ok(()) => exit::exit_code(run::soak(&args)),
+        Err(error) => {
+            eprintln!("error: {error}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints the version of redis-server, or returns how to install a supported one.
+fn check_redis_version() -> Result<(), String> {
+    let output = Command::new("redis-server").arg("--version").output();
+    let output = output.map_err(|error| format!("redis-server not found ({error}): {HOW_TO_INSTALL}"))?;
+    let output = String::from_utf8_lossy(&output.stdout);
+    match major_version(&output) {
+        Some(7..) => {
+            println!("needs redis-server 7 or later, found {}", output.trim());
+            Ok(())
+        }
+        _ => Err(format!(
+            "unsupported redis-server ({}): {HOW_TO_INSTALL}",
+            output.trim()
+        )),
+    }
+}
+
+/// The first number of `Redis server v=7.0.15 sha=..`.
+fn major_version(output: &str) -> Option<u32> {
+    let (_, version) = output.split_once("v=")?;
+    version.split('.').next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! A run, from the first process to the last figure.
+//! A run of the soak, from the first process to the report.
 
 use std::{
     thread,
@@ -9,96 +9,96 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     args::{End, SoakArgs},
-    faults::Deck,
+    fault_injector::FaultInjector,
+    faults::FaultSequence,
     fleet::Fleet,
-    heartbeat::Heartbeat,
+    invariants::{Resources, Run},
     limits::{DEADLINE, LIMIT, PROCESSES, USERS, WINDOW},
-    load::{Load, PACE},
-    promises::{Left, Run},
+    load::{Load, REQUEST_INTERVAL},
     report,
-    rig::Rig,
+    stall_detector::StallDetector,
     support::random::Random,
     timeline::{Episode, Timeline},
 };
 
 const WARM_UP: Duration = Duration::from_secs(1);
-/// How often it is tried to have all connections open.
-const WARM_UPS: u32 = 30;
-/// Two of each process, and the one that looks at Redis.
+/// How often the warm-up is repeated until all connections are open.
+const MAX_WARM_UPS: u32 = 30;
+/// Two of each process, and the pinger's.
 const CONNECTIONS: usize = 2 * PROCESSES + 1;
-const FAULT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
-const CALM: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(4));
+const FAULT_DURATION: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
+const CALM_DURATION: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(4));
 
-/// How long a process may take to see that the load's connections are closed.
-const CLOSED: Duration = Duration::from_secs(5);
+/// How long a process may take to close the connections of the load.
+const MAX_CLOSE_DELAY: Duration = Duration::from_secs(5);
 
-/// Breaks things for as long as asked, and tells whether every promise was kept.
+/// Injects faults, prints the report, and fails if an invariant was violated.
 pub(crate) fn soak(args: &SoakArgs) -> Result<(), &'static str> {
     let (end, seed) = (args.end(), &args.seed);
-    let rate = 1000 / PACE.as_millis();
+    let rate = 1000 / REQUEST_INTERVAL.as_millis();
     println!(
-        "{PROCESSES} processes on one Redis, each asked {rate} times a second for {USERS} users; {LIMIT} requests in {WINDOW:?} per \
-         user and layer; deadline {DEADLINE:?}; {end}; --seed {seed}\n"
+        "{PROCESSES} processes on one Redis, {rate} requests a second to each, {USERS} users; limit of {LIMIT} requests in {WINDOW:?} \
+         per user and layer; deadline {DEADLINE:?}; {end}; --seed {seed}\n"
     );
-    let mut stage = Stage::set();
-    let (mut files, mut connections) = stage.warm_up(*seed);
-    // A machine that stands still may have cost a process a connection, which it makes again when it is asked again.
-    for _ in 0..WARM_UPS {
+    let mut soak = Soak::start();
+    let (mut files, mut connections) = soak.warm_up(*seed);
+    // A stall of the machine may close a connection, which its process opens again with the next request.
+    for _ in 0..MAX_WARM_UPS {
         if connections == CONNECTIONS {
             break;
         }
-        (files, connections) = stage.warm_up(*seed);
+        (files, connections) = soak.warm_up(*seed);
     }
 
-    let load = stage.load(*seed);
-    stage.break_things(args, &load);
+    let load = soak.load(*seed);
+    soak.inject_faults(args, &load);
     let calm = Instant::now();
-    let keys = stage.rig.keys();
-    let records = load.stop(stage.runtime.handle());
-    stage.note_stalls(calm);
-    let files_now = stage.files(|now| {
+    let keys = soak.injector.keys();
+    let records = load.stop(soak.runtime.handle());
+    soak.record_stalls(calm);
+    let files_now = soak.wait_for_files(|now| {
         let are_closed = now.iter().zip(&files).all(|(now, before)| now <= before);
-        are_closed && stage.rig.connections() <= connections
+        are_closed && soak.injector.connections() <= connections
     });
-    let left = Left {
+    let resources = Resources {
         keys,
         files: (files, files_now),
-        connections: (connections, stage.rig.connections()),
+        connections: (connections, soak.injector.connections()),
     };
-    let all_kept = report::tell(&Run {
+    let all_hold = report::print(&Run {
         records,
-        timeline: stage.timeline,
-        forgotten: stage.rig.forgotten,
-        unwell: stage.unwell,
-        left,
+        timeline: soak.timeline,
+        state_losses: soak.injector.state_losses,
+        unhealthy: soak.unhealthy,
+        resources,
     });
-    all_kept.then_some(()).ok_or("a promise was broken")
+    all_hold.then_some(()).ok_or("an invariant was violated")
 }
 
-/// Everybody who takes part, and what has been noted.
-struct Stage {
+/// The processes, the load's runtime, Redis, and the measurements.
+struct Soak {
     runtime: Runtime,
     fleet: Fleet,
-    rig: Rig,
-    of_machine: Heartbeat,
-    of_redis: Heartbeat,
+    injector: FaultInjector,
+    machine_stalls: StallDetector,
+    redis_stalls: StallDetector,
     timeline: Timeline,
-    /// When a process did not know its Redis to be up though all was calm, and what it said.
-    unwell: Vec<(Instant, String)>,
+    /// When a process reported its Redis store as not up during a calm, and the report.
+    unhealthy: Vec<(Instant, String)>,
 }
 
-impl Stage {
-    fn set() -> Self {
+impl Soak {
+    fn start() -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let rig = Rig::start();
+        let injector = FaultInjector::start();
         Self {
             runtime: runtime.expect("a runtime"),
-            fleet: Fleet::start(&rig.url()),
-            of_machine: Heartbeat::start(|| {}),
-            of_redis: Heartbeat::start(rig.pulse()),
-            rig,
+            fleet: Fleet::start(&injector.url()),
+            machine_stalls: StallDetector::start(|| {}),
+            redis_stalls: StallDetector::start(injector.pinger()),
+            injector,
             timeline: Timeline::default(),
-            unwell: Vec::new(),
+            unhealthy: Vec::new(),
         }
     }
 
@@ -106,89 +106,89 @@ impl Stage {
         Load::start(self.runtime.handle(), self.fleet.urls(), seed)
     }
 
-    /// What the processes have open, as soon as it is as it should be, or at last.
-    fn files(&self, as_it_should_be: impl Fn(&Vec<usize>) -> bool) -> Vec<usize> {
-        let end = Instant::now() + CLOSED;
+    /// The number of open files of each process, once `is_expected` holds or the timeout has elapsed.
+    fn wait_for_files(&self, is_expected: impl Fn(&Vec<usize>) -> bool) -> Vec<usize> {
+        let end = Instant::now() + MAX_CLOSE_DELAY;
         loop {
             let files = self.fleet.open_files();
-            if as_it_should_be(&files) || Instant::now() > end {
+            if is_expected(&files) || Instant::now() > end {
                 return files;
             }
             thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Asks for a while, and tells how many files and connections are open then.
+    /// Runs the load for a second, and returns the number of open files and connections after it.
     fn warm_up(&self, seed: u64) -> (Vec<usize>, usize) {
         let load = self.load(seed);
         thread::sleep(WARM_UP);
         load.stop(self.runtime.handle());
-        let files = self.files(|files| {
-            // Until nothing has changed for a while.
+        let files = self.wait_for_files(|files| {
+            // Until the numbers are stable.
             thread::sleep(Duration::from_millis(300));
             *files == self.fleet.open_files()
         });
-        (files, self.rig.connections())
+        (files, self.injector.connections())
     }
 
-    /// A calm, then fault after fault with a calm after each.
-    fn break_things(&mut self, args: &SoakArgs, load: &Load) {
-        let (mut random, mut deck) = (Random::seeded(args.seed), Deck::default());
+    /// A calm, then one fault after another with a calm after each.
+    fn inject_faults(&mut self, args: &SoakArgs, load: &Load) {
+        let (mut random, mut faults) = (Random::seeded(args.seed), FaultSequence::default());
         let start = Instant::now();
-        thread::sleep(CALM.0);
-        while self.is_to_go_on(args.end(), start) {
-            let fault = deck.draw(&mut random);
-            let lasting = random.between(FAULT.0, FAULT.1);
+        thread::sleep(CALM_DURATION.0);
+        while !self.is_finished(args.end(), start) {
+            let fault = faults.next(&mut random);
+            let duration = random.duration(FAULT_DURATION.0, FAULT_DURATION.1);
             let began = Instant::now();
-            self.rig.inflict(fault, lasting, random.fork());
-            let mended = Instant::now();
-            thread::sleep(random.between(CALM.0, CALM.1));
+            self.injector.inject(fault, duration, random.fork());
+            let repaired = Instant::now();
+            thread::sleep(random.duration(CALM_DURATION.0, CALM_DURATION.1));
             for health in self.fleet.health(self.runtime.handle()) {
                 if !health.ends_with(" is up") {
-                    let said = format!("at the end of the calm after: {}: {health}", fault.name());
-                    self.unwell.push((Instant::now(), said));
+                    let report = format!("at the end of the calm after: {}: {health}", fault.name());
+                    self.unhealthy.push((Instant::now(), report));
                 }
             }
-            self.note_stalls(mended);
+            self.record_stalls(repaired);
             let episode = Episode {
                 fault,
                 began,
-                mended,
-                over: Instant::now(),
+                repaired,
+                ended: Instant::now(),
             };
             progress(start.elapsed(), args.end(), &episode, load);
             self.timeline.episodes.push(episode);
         }
     }
 
-    fn is_to_go_on(&self, end: End, start: Instant) -> bool {
+    fn is_finished(&self, end: End, start: Instant) -> bool {
         match end {
-            End::After(length) => start.elapsed() < length,
-            End::Faults(number) => self.timeline.episodes.len() < number,
+            End::After(length) => start.elapsed() >= length,
+            End::Faults(count) => self.timeline.episodes.len() >= count,
         }
     }
 
-    /// That Redis does not answer while it is broken says nothing of the machine.
-    fn note_stalls(&mut self, calm: Instant) {
-        let of_redis = self.of_redis.take().into_iter().filter(|stall| stall.from > calm);
-        let of_machine = self.of_machine.take().into_iter();
-        let of_fleet = self.fleet.stalls(self.runtime.handle());
-        self.timeline.stalls.extend(of_machine.chain(of_fleet).chain(of_redis));
+    /// Records the stalls so far. Slow replies of Redis during a fault are not stalls of the machine.
+    fn record_stalls(&mut self, calm: Instant) {
+        let redis = self.redis_stalls.take().into_iter().filter(|stall| stall.from > calm);
+        let machine = self.machine_stalls.take().into_iter();
+        let fleet = self.fleet.stalls(self.runtime.handle());
+        self.timeline.stalls.extend(machine.chain(fleet).chain(redis));
     }
 }
 
-fn progress(gone: Duration, end: End, episode: &Episode, load: &Load) {
+fn progress(elapsed: Duration, end: End, episode: &Episode, load: &Load) {
     let records = load.records();
-    let back = episode.recovery(&records).map(|recovery| match recovery.first {
+    let recovered = episode.recovery(&records).map(|recovery| match recovery.first {
         Some(after) => format!("{after:.0?}"),
         None => "never".into(),
     });
     println!(
-        "{:4.0} s of {end}: {:20} for {:.1} s; Redis decided again after {}; {} requests",
-        gone.as_secs_f64(),
+        "{:4.0} s of {end}: {:20} for {:.1} s; Redis in use again after {}; {} requests",
+        elapsed.as_secs_f64(),
         episode.fault.name(),
-        (episode.mended - episode.began).as_secs_f64(),
-        back.join(", "),
+        (episode.repaired - episode.began).as_secs_f64(),
+        recovered.join(", "),
         records.len()
     );
 }

@@ -1,20 +1,20 @@
-//! One of the four processes: a service as anybody would write it, which says who decided.
+//! One of the four processes: an ordinary rate-limited service whose responses state which store decided.
 
 use std::error::Error;
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
 use tollgate::{
-    AnswerBody, Decision, FixedWindow, Header, HttpAnswers, MemoryStore, RateLimitLayer, RedisStore, Rejection,
+    Decision, FixedWindow, Header, HttpResponder, MemoryStore, RateLimitLayer, RedisStore, Rejection, RejectionBody,
 };
 
 use crate::{
     answer::Answer,
-    heartbeat::Heartbeat,
-    limits::{DEADLINE, HEADER, Mode, rule},
+    limits::{DEADLINE, Mode, USER_HEADER, algorithm},
+    stall_detector::StallDetector,
 };
 
-/// What it says when it can be asked.
+/// The line that the process prints when it accepts requests.
 pub(crate) const READY: &str = "listening";
 
 #[tokio::main(worker_threads = 2)]
@@ -23,10 +23,10 @@ pub(crate) async fn serve(port: u16, redis: &str) -> Result<(), Box<dyn Error + 
     store.check().await?;
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     println!("{READY}");
-    Ok(axum::serve(listener, app(store, Heartbeat::start(|| {}))).await?)
+    Ok(axum::serve(listener, app(store, StallDetector::start(|| {}))).await?)
 }
 
-fn app(store: RedisStore, heartbeat: Heartbeat) -> Router {
+fn app(store: RedisStore, detector: StallDetector) -> Router {
     let open = layer(Mode::Open, &store).fail_open();
     let closed = layer(Mode::Closed, &store).fail_closed();
     let local = layer(Mode::Local, &store).fallback(MemoryStore::new());
@@ -35,23 +35,23 @@ fn app(store: RedisStore, heartbeat: Heartbeat) -> Router {
         .route("/closed", get(admitted).layer(closed))
         .route("/local", get(admitted).layer(local))
         .route("/health", get(async move || store.health().to_string()))
-        .route("/stalls", get(async move || stalls(&heartbeat)))
+        .route("/stalls", get(async move || stalls(&detector)))
 }
 
 fn layer(mode: Mode, store: &RedisStore) -> RateLimitLayer<FixedWindow, Header, RedisStore> {
-    RateLimitLayer::new(mode.name(), rule(), Header::new(HEADER), store.clone())
-        .respond_with(HttpAnswers::new().body(refused))
+    RateLimitLayer::new(mode.name(), algorithm(), Header::new(USER_HEADER), store.clone())
+        .respond_with(HttpResponder::new().body(rejected))
 }
 
 async fn admitted(decision: Decision) -> String {
-    Answer::of(&decision).to_string()
+    Answer::from_decision(&decision).to_string()
 }
 
-/// A line each.
-fn stalls(heartbeat: &Heartbeat) -> String {
-    heartbeat.take().iter().map(|stall| format!("{stall}\n")).collect()
+/// One line per stall.
+fn stalls(detector: &StallDetector) -> String {
+    detector.take().iter().map(|stall| format!("{stall}\n")).collect()
 }
 
-fn refused(why: &Rejection) -> AnswerBody {
-    AnswerBody::plain(Answer::to_refused(why).to_string())
+fn rejected(rejection: &Rejection) -> RejectionBody {
+    RejectionBody::plain(Answer::from_rejection(rejection).to_string())
 }

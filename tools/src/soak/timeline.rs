@@ -1,29 +1,29 @@
-//! When Redis was broken and when the machine stood still, and what a request can therefore expect.
+//! When faults were active and when the machine stalled, and so what a request may expect.
 
 use std::time::{Duration, Instant};
 
 use crate::{
-    answer::{Answer, By},
+    answer::{Answer, DecidedBy},
     faults::Fault,
-    heartbeat::Stall,
     limits::PROCESSES,
-    load::{PACE, Record},
+    load::{REQUEST_INTERVAL, Record},
+    stall_detector::Stall,
 };
 
-/// How long after it was mended a Redis has to be asked again.
-pub(crate) const BACK: Duration = Duration::from_secs(1);
+/// How long after the repair of Redis a process may take to use it again.
+pub(crate) const MAX_RECOVERY: Duration = Duration::from_secs(1);
 
-/// What a soak cannot see: a process is asked every 10 ms, and half of its requests are refused without asking Redis. Of
-/// five in a row, one in thirty-two times none would show that it is back.
-pub(crate) const BLINK: Duration = PACE.saturating_mul(5);
+/// The resolution of the measurement. A process receives a request every 10 ms, and half of them are denied from the denial
+/// cache: with a probability of 1 in 32, none of five in a row shows that Redis is in use again.
+pub(crate) const RESOLUTION: Duration = REQUEST_INTERVAL.saturating_mul(5);
 
 /// A fault and the calm after it.
 pub(crate) struct Episode {
     pub(crate) fault: Fault,
     pub(crate) began: Instant,
-    pub(crate) mended: Instant,
-    /// When the next one began, or the load ended.
-    pub(crate) over: Instant,
+    pub(crate) repaired: Instant,
+    /// When the next episode began, or the load ended.
+    pub(crate) ended: Instant,
 }
 
 #[derive(Default)]
@@ -35,37 +35,37 @@ pub(crate) struct Timeline {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Phase {
     Calm,
-    /// Redis has been mended, and need not have been found yet.
-    Mended,
-    Broken(Fault),
-    /// The machine stands still, or has, so that deadlines passed and Redis need not have been found again.
+    /// Redis has been repaired, and the processes may not have noticed yet.
+    Recovering,
+    Faulty(Fault),
+    /// The machine stalls or recently stalled: deadlines may have expired, and circuit breakers may be open.
     Stalled,
 }
 
-/// How long one process took to find that Redis is back.
+/// How long one process took to use Redis again.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Recovery {
-    /// Until Redis decided for the first time.
+    /// Until the first decision by Redis.
     pub(crate) first: Option<Duration>,
-    /// Until a request was last decided without it.
+    /// Until the last decision without Redis.
     pub(crate) last: Duration,
 }
 
 impl Episode {
-    /// How each process found that Redis is back.
+    /// The recovery of each process.
     pub(crate) fn recovery(&self, records: &[Record]) -> [Recovery; PROCESSES] {
         let mut recovery = [Recovery::default(); PROCESSES];
-        let since = |record: &&Record| record.began >= self.mended && record.ended < self.over;
-        for record in records.iter().filter(since) {
-            let Ok(Answer { by, admits, .. }) = record.answer else {
+        let in_calm = |record: &&Record| record.began >= self.repaired && record.ended < self.ended;
+        for record in records.iter().filter(in_calm) {
+            let Ok(Answer { decided_by, admits, .. }) = record.answer else {
                 continue;
             };
             let process = &mut recovery[record.process];
-            if by != By::Redis {
-                process.last = process.last.max(record.began - self.mended);
+            if decided_by != DecidedBy::Redis {
+                process.last = process.last.max(record.began - self.repaired);
             } else if admits {
-                // A refusal may be repeated without asking Redis.
-                let after = record.ended - self.mended;
+                // A denial may come from the denial cache.
+                let after = record.ended - self.repaired;
                 process.first = Some(process.first.map_or(after, |first| first.min(after)));
             }
         }
@@ -74,28 +74,28 @@ impl Episode {
 }
 
 impl Timeline {
-    /// What a request can expect: the worst of what it has lived through.
+    /// The phase of a request: the worst of those that it overlaps.
     pub(crate) fn phase(&self, record: &Record) -> Phase {
-        // The last that began before it was answered.
+        // The last episode that began before the response.
         let last = self.episodes.partition_point(|episode| episode.began <= record.ended);
         match self.episodes[..last].last() {
-            Some(episode) if record.began <= episode.mended => Phase::Broken(episode.fault),
+            Some(episode) if record.began <= episode.repaired => Phase::Faulty(episode.fault),
             _ if self.is_stalled(record.began, record.ended) => Phase::Stalled,
-            Some(episode) if record.began < episode.mended + BACK + BLINK => Phase::Mended,
+            Some(episode) if record.began < episode.repaired + MAX_RECOVERY + RESOLUTION => Phase::Recovering,
             _ => Phase::Calm,
         }
     }
 
-    /// Whether the machine stood still meanwhile, or so shortly before that it shows.
+    /// Whether the machine stalled in this time, or shortly enough before it to affect it.
     pub(crate) fn is_stalled(&self, from: Instant, to: Instant) -> bool {
-        let shows = |stall: &Stall| stall.from <= to && from <= stall.to + BACK + BLINK;
-        self.stalls.iter().any(shows)
+        let affects = |stall: &Stall| stall.from <= to && from <= stall.to + MAX_RECOVERY + RESOLUTION;
+        self.stalls.iter().any(affects)
     }
 
-    /// For how long the machine stood still meanwhile. Several may have noticed the same.
-    pub(crate) fn stood_still(&self, from: Instant, to: Instant) -> Duration {
-        let meanwhile = self.stalls.iter().filter(|stall| stall.from <= to && from <= stall.to);
-        let each = meanwhile.map(|stall| stall.to - stall.from);
-        each.max().unwrap_or_default()
+    /// The longest stall that overlaps this time. Several detectors may have recorded the same one.
+    pub(crate) fn longest_stall(&self, from: Instant, to: Instant) -> Duration {
+        let overlapping = self.stalls.iter().filter(|stall| stall.from <= to && from <= stall.to);
+        let lengths = overlapping.map(|stall| stall.to - stall.from);
+        lengths.max().unwrap_or_default()
     }
 }

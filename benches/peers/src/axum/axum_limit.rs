@@ -1,4 +1,4 @@
-//! The other side's route: axum-limit's extractor on its Redis store, with its headers on the response.
+//! The other side: a route with axum-limit's extractor on its Redis store, with its response headers.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use axum::{
 };
 use axum_limit::{Key, Limit, LimitState, RedisBackend, StorageKey, TokenBucketPolicy, rate_limit_headers_from_parts};
 
-/// As much as ours: a billion at once, and one more every second.
+/// The same limit as ours: a capacity of a billion, refilled by one per second.
 const LIMIT: usize = 1_000_000_000;
 const MILLISECONDS: u64 = 1_000_000_000_000;
 
@@ -23,7 +23,7 @@ impl<S: Sync> FromRequestParts<S> for User {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let user = parts.headers.get("x-user-id").and_then(|user| user.to_str().ok());
-        Ok(Self(user.unwrap_or("nobody").to_owned()))
+        Ok(Self(user.unwrap_or("anonymous").to_owned()))
     }
 }
 

@@ -1,49 +1,49 @@
-//! A server on Redis under a load generator: the whole way of a request, with a route for each side.
+//! A server on Redis under a load generator, end to end, with a route for each side.
 
 use std::{net::SocketAddr, time::Duration};
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
-use tollgate::{Header, HttpAnswers, RateLimitLayer};
+use tollgate::{Header, HttpResponder, RateLimitLayer};
 
 use super::axum_limit;
 use crate::{
-    bench::{Bench, Pair},
+    runner::{Pair, Runner},
     server::RedisServer,
-    tier::never_refuses,
+    tier::never_denies,
     wrk::load,
 };
 
-pub fn against_axum_limit(bench: &Bench) -> Pair {
-    ours_against("axum-limit", bench)
+pub fn against_axum_limit(runner: &Runner) -> Pair {
+    ours_against("axum-limit", runner)
 }
 
-pub fn against_plain(bench: &Bench) -> Pair {
-    ours_against("plain", bench)
+pub fn against_plain(runner: &Runner) -> Pair {
+    ours_against("plain", runner)
 }
 
-fn ours_against(other: &str, bench: &Bench) -> Pair {
+fn ours_against(other: &str, runner: &Runner) -> Pair {
     let redis = RedisServer::start();
-    let address = bench.runtime.block_on(serve(&redis));
-    bench.in_turn(|span| wrk(address, "ours", span), |span| wrk(address, other, span))
+    let address = runner.runtime.block_on(serve(&redis));
+    runner.alternate(|span| wrk(address, "ours", span), |span| wrk(address, other, span))
 }
 
-/// Serves on this process's runtime until that ends, which harms nobody once Redis is gone.
+/// Serves on the runtime of this process, until it ends.
 async fn serve(redis: &RedisServer) -> SocketAddr {
-    let store = redis.store().build().expect("the settings are valid");
-    let limit = RateLimitLayer::new("user", never_refuses(), Header::new("x-user-id"), store)
-        .respond_with(HttpAnswers::new().without_ietf_headers());
+    let store = redis.store().build().expect("valid settings");
+    let limit = RateLimitLayer::new("user", never_denies(), Header::new("x-user-id"), store)
+        .respond_with(HttpResponder::new().without_ietf_headers());
     let app = Router::new()
         .route("/plain", get(async || "hello"))
         .route("/ours", get(async || "hello").layer(limit.fail_closed()))
         .merge(axum_limit::router("/axum-limit", &redis.url()).await);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("it is bound");
+    let address = listener.local_addr().expect("a bound listener");
     tokio::spawn(async move { axum::serve(listener, app).await });
     address
 }
 
-/// Requests a second by 64 connections. It is slow to start: what the others measure in one second takes two.
+/// Requests per second over 64 connections. wrk starts slowly, so it runs twice as long as the other measurements.
 fn wrk(address: SocketAddr, route: &str, span: Duration) -> f64 {
     load(&format!("http://{address}/{route}"), 64, 2 * span).rate
 }

@@ -1,13 +1,13 @@
-//! The gateway under a load generator: what its limits cost, and what the proxy around them does.
+//! The gateway under a load generator: the cost of its limits, and of the proxy.
 
-mod process;
+mod http_server;
 
 use std::time::Duration;
 
-use self::process::Process;
+use self::http_server::HttpServer;
 use crate::{
-    bench::{Bench, Pair},
-    figure::{Figure, Group},
+    benchmark::{Benchmark, Group},
+    runner::{Pair, Runner},
     server::RedisServer,
     wrk::load,
 };
@@ -17,55 +17,55 @@ const LATENCY: &str = "us";
 const NO_LIMITS: &str = "--no-limits";
 const DIRECT: &str = "the service itself";
 
-/// As many connections as keep everybody busy, and one that never waits for another.
-const MANY: usize = 64;
-const ALONE: usize = 1;
+/// Connections that saturate all processes, and a single one for latency.
+const CONNECTIONS: usize = 64;
+const SINGLE: usize = 1;
 
-#[rustfmt::skip] // a table reads best as one
-const FIGURES: &[Figure] = &[
-    Figure::new("gateway_throughput", RATE, NO_LIMITS, |bench| in_memory(bench, a_minute)),
-    Figure::new("gateway_redis_throughput", RATE, NO_LIMITS, |bench| on_redis(bench, a_minute)),
-    Figure::new("gateway_latency", LATENCY, NO_LIMITS, |bench| in_memory(bench, median)),
-    Figure::new("gateway_latency_p99", LATENCY, NO_LIMITS, |bench| in_memory(bench, p99)),
-    Figure::new("gateway_redis_latency", LATENCY, NO_LIMITS, |bench| on_redis(bench, median)),
-    Figure::new("gateway_redis_latency_p99", LATENCY, NO_LIMITS, |bench| on_redis(bench, p99)),
-    Figure::new("gateway_proxy_throughput", RATE, DIRECT, |bench| proxy(bench, throughput)),
-    Figure::new("gateway_proxy_latency", LATENCY, DIRECT, |bench| proxy(bench, median)),
+#[rustfmt::skip] // one row per line
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark::new("gateway_throughput", RATE, NO_LIMITS, |runner| in_memory(runner, long_throughput)),
+    Benchmark::new("gateway_redis_throughput", RATE, NO_LIMITS, |runner| on_redis(runner, long_throughput)),
+    Benchmark::new("gateway_latency", LATENCY, NO_LIMITS, |runner| in_memory(runner, median)),
+    Benchmark::new("gateway_latency_p99", LATENCY, NO_LIMITS, |runner| in_memory(runner, p99)),
+    Benchmark::new("gateway_redis_latency", LATENCY, NO_LIMITS, |runner| on_redis(runner, median)),
+    Benchmark::new("gateway_redis_latency_p99", LATENCY, NO_LIMITS, |runner| on_redis(runner, p99)),
+    Benchmark::new("gateway_proxy_throughput", RATE, DIRECT, |runner| proxy(runner, throughput)),
+    Benchmark::new("gateway_proxy_latency", LATENCY, DIRECT, |runner| proxy(runner, median)),
 ];
 
 pub const GROUP: Group = Group {
     title: "The gateway",
-    how: include_str!("how.md"),
-    figures: FIGURES,
-    growths: &[],
+    method: include_str!("method.md"),
+    benchmarks: BENCHMARKS,
+    scalings: &[],
 };
 
-/// What to measure at an address, in a round of this length.
+/// Measures a URL in a round of this length.
 type Measure = fn(&str, Duration) -> f64;
 
 fn throughput(url: &str, span: Duration) -> f64 {
-    load(url, MANY, 2 * span).rate
+    load(url, CONNECTIONS, 2 * span).rate
 }
 
-/// The throughput in rounds that are more than a minute together.
-fn a_minute(url: &str, span: Duration) -> f64 {
-    load(url, MANY, 9 * span).rate
+/// The throughput in rounds that take more than a minute in total.
+fn long_throughput(url: &str, span: Duration) -> f64 {
+    load(url, CONNECTIONS, 9 * span).rate
 }
 
 fn median(url: &str, span: Duration) -> f64 {
-    load(url, ALONE, span).median
+    load(url, SINGLE, span).median
 }
 
 fn p99(url: &str, span: Duration) -> f64 {
-    load(url, ALONE, span).p99
+    load(url, SINGLE, span).p99
 }
 
-fn in_memory(bench: &Bench, measure: Measure) -> Pair {
-    against_no_limits(bench, &["--store", "memory"], measure)
+fn in_memory(runner: &Runner, measure: Measure) -> Pair {
+    against_no_limits(runner, &["--store", "memory"], measure)
 }
 
-/// Who cannot be counted is refused, so that none is passed on at less than the whole cost.
-fn on_redis(bench: &Bench, measure: Measure) -> Pair {
+/// Fails closed, so that every forwarded request has paid the full cost of a decision.
+fn on_redis(runner: &Runner, measure: Measure) -> Pair {
     let redis = RedisServer::start();
     let url = redis.url();
     let store = [
@@ -73,20 +73,23 @@ fn on_redis(bench: &Bench, measure: Measure) -> Pair {
         ["--on-store-failure", "closed"],
         ["--store-timeout", "30s"],
     ];
-    against_no_limits(bench, store.as_flattened(), measure)
+    against_no_limits(runner, store.as_flattened(), measure)
 }
 
-fn against_no_limits(bench: &Bench, store: &[&str], measure: Measure) -> Pair {
-    let upstream = Process::upstream();
-    let limited = Process::gateway(&upstream, store);
-    let unlimited = Process::gateway(&upstream, &[NO_LIMITS]);
-    assert!(limited.limits() && !unlimited.limits(), "one of them has limits");
-    bench.in_turn(|span| measure(&limited.url, span), |span| measure(&unlimited.url, span))
+fn against_no_limits(runner: &Runner, store: &[&str], measure: Measure) -> Pair {
+    let upstream = HttpServer::upstream();
+    let limited = HttpServer::gateway(&upstream, store);
+    let unlimited = HttpServer::gateway(&upstream, &[NO_LIMITS]);
+    assert!(
+        limited.has_limits() && !unlimited.has_limits(),
+        "exactly one gateway has limits"
+    );
+    runner.alternate(|span| measure(&limited.url, span), |span| measure(&unlimited.url, span))
 }
 
-/// What it takes to pass a request on, without limits.
-fn proxy(bench: &Bench, measure: Measure) -> Pair {
-    let upstream = Process::upstream();
-    let gateway = Process::gateway(&upstream, &[NO_LIMITS]);
-    bench.in_turn(|span| measure(&gateway.url, span), |span| measure(&upstream.url, span))
+/// The cost of forwarding a request, without limits.
+fn proxy(runner: &Runner, measure: Measure) -> Pair {
+    let upstream = HttpServer::upstream();
+    let gateway = HttpServer::gateway(&upstream, &[NO_LIMITS]);
+    runner.alternate(|span| measure(&gateway.url, span), |span| measure(&upstream.url, span))
 }

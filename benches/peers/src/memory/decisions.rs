@@ -1,4 +1,4 @@
-//! Threads that decide as fast as they can.
+//! Threads that decide at full speed.
 
 use std::{
     sync::Barrier,
@@ -8,49 +8,49 @@ use std::{
 
 use governor::Quota;
 
-use crate::picks::Picks;
+use crate::rng::Rng;
 
-/// How many decisions are made between two looks at the clock, which costs as much as one of them.
-const AT_ONCE: u64 = 256;
+/// The number of decisions between two readings of the clock, which cost as much as a decision.
+const BATCH: u64 = 256;
 
-/// How many decisions all threads together make in a second. A decision is told a number to pick its key by.
-pub fn decisions_a_second(threads: usize, span: Duration, decide: &(impl Fn(usize) + Sync)) -> f64 {
-    let start_together = Barrier::new(threads);
+/// The throughput of all threads. A decision takes a random number to select its key by.
+pub fn decisions_per_second(threads: usize, span: Duration, decide: &(impl Fn(usize) + Sync)) -> f64 {
+    let barrier = Barrier::new(threads);
     thread::scope(|scope| {
         let running: Vec<_> = (0..threads)
             .map(|seed| {
-                let start_together = &start_together;
+                let barrier = &barrier;
                 scope.spawn(move || {
-                    start_together.wait();
+                    barrier.wait();
                     one_thread(seed, span, decide)
                 })
             })
             .collect();
         running
             .into_iter()
-            .map(|thread| thread.join().expect("it does not panic"))
+            .map(|thread| thread.join().expect("the thread did not panic"))
             .sum()
     })
 }
 
 fn one_thread(seed: usize, span: Duration, decide: &impl Fn(usize)) -> f64 {
-    let (start, mut picks, mut decisions) = (Instant::now(), Picks::new(seed), 0);
+    let (start, mut rng, mut decisions) = (Instant::now(), Rng::new(seed), 0);
     while start.elapsed() < span {
-        (0..AT_ONCE).for_each(|_| decide(picks.next()));
-        decisions += AT_ONCE;
+        (0..BATCH).for_each(|_| decide(rng.next()));
+        decisions += BATCH;
     }
     decisions as f64 / start.elapsed().as_secs_f64()
 }
 
 /// Charges every key once.
-pub fn all_of(keys: usize, decide: &impl Fn(usize)) {
+pub fn charge_all(keys: usize, decide: &impl Fn(usize)) {
     (0..keys).for_each(decide);
 }
 
-/// The same as ours: a billion at once, and one more every second.
-pub fn never_refuses() -> Quota {
-    let burst = 1_000_000_000.try_into().expect("it is not 0");
+/// The same limit as ours: a burst of a billion, refilled by one per second.
+pub fn never_denies() -> Quota {
+    let burst = 1_000_000_000.try_into().expect("not 0");
     Quota::with_period(Duration::from_secs(1))
-        .expect("it is not 0")
+        .expect("not 0")
         .allow_burst(burst)
 }

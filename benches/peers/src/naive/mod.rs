@@ -1,6 +1,6 @@
-//! What one writes first: a connection from a pool and a script, for each tier, one after another.
+//! A naive implementation: for each tier in turn, a pooled connection and an EVALSHA.
 //!
-//! The pool is deadpool's, which asks a connection whether it is alive before it lends it, as it does by default.
+//! The pool is deadpool's with its default recycling, which pings a connection at checkout.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use deadpool_redis::{Config, Pool, Runtime, redis::Script};
 
 use crate::{server::RedisServer, tier::Tier};
 
-/// Enough that nobody queues for long. Fewer or more make it no faster here.
+/// Enough to avoid long queues. Neither fewer nor more connections are faster here.
 const CONNECTIONS: usize = 16;
 
 #[derive(Clone)]
@@ -21,22 +21,23 @@ pub struct Naive {
 struct Bucket {
     keys: Vec<String>,
     capacity: u32,
-    tokens_a_second: f64,
+    tokens_per_second: f64,
 }
 
 impl Naive {
-    /// A bucket for every tier, whatever its algorithm, that allows as much.
+    /// A bucket with the limit of each tier, whatever its algorithm.
     pub fn new(server: &RedisServer, tiers: &[Tier]) -> Self {
         let mut config = Config::from_url(server.url());
         config.pool.get_or_insert_default().max_size = CONNECTIONS;
-        let pool = config.create_pool(Some(Runtime::Tokio1)).expect("the address is ours");
+        let pool = config.create_pool(Some(Runtime::Tokio1)).expect("a valid address");
         let buckets = tiers.iter().map(|tier| Bucket {
             keys: tier
                 .identities()
                 .map(|identity| format!("naive:{}:{identity}", tier.name))
                 .collect(),
-            capacity: tier.rule.capacity(),
-            tokens_a_second: f64::from(tier.rule.quota().limit()) / tier.rule.quota().window().as_secs_f64(),
+            capacity: tier.algorithm.capacity(),
+            tokens_per_second: f64::from(tier.algorithm.quota().limit())
+                / tier.algorithm.quota().window().as_secs_f64(),
         });
         Self {
             pool,
@@ -45,12 +46,12 @@ impl Naive {
         }
     }
 
-    /// Whether every tier lets the request pass that picked this number.
-    pub async fn acquire(self, pick: usize) -> bool {
+    /// Whether every tier admits the request. `number` selects the keys.
+    pub async fn acquire(self, number: usize) -> bool {
         for bucket in &*self.buckets {
             let mut connection = self.pool.get().await.expect("Redis is up");
-            let mut call = self.script.key(&bucket.keys[pick % bucket.keys.len()]);
-            call.arg(bucket.capacity).arg(bucket.tokens_a_second).arg(1);
+            let mut call = self.script.key(&bucket.keys[number % bucket.keys.len()]);
+            call.arg(bucket.capacity).arg(bucket.tokens_per_second).arg(1);
             let (allowed, _remaining, _retry_after): (bool, u64, u64) =
                 call.invoke_async(&mut connection).await.expect("the script runs");
             if !allowed {

@@ -1,65 +1,65 @@
-//! What it costs a request that operators can see it.
+//! The cost of tracing spans and metrics per request.
 
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    bench::{Bench, Pair},
-    figure::{Figure, Group},
+    benchmark::{Benchmark, Group},
     instructions,
-    sibling::sibling,
+    runner::{Pair, Runner},
+    subprocess::sibling_program,
 };
 
-const UNTRACED: &str = "no tracing";
-const UNMEASURED: &str = "no feature";
+const NO_TRACING: &str = "no tracing";
+const NO_METRICS: &str = "no feature";
 
-#[rustfmt::skip] // a table reads best as one
-const FIGURES: &[Figure] = &[
-    Figure::new("observe_spans", "ns", UNTRACED, |bench| time(bench, TRACED, BARE)),
-    Figure::new("observe_spans_instructions", "instr", UNTRACED, |_| count(TRACED, BARE)),
-    Figure::new("observe_metrics", "ns", UNMEASURED, |bench| time(bench, MEASURED, TRACED)),
-    Figure::new("observe_metrics_instructions", "instr", UNMEASURED, |_| count(MEASURED, TRACED)),
-    Figure::new("observe_metrics_recorded", "ns", UNMEASURED, |bench| time(bench, RECORDED, TRACED)),
-    Figure::new("observe_metrics_recorded_instructions", "instr", UNMEASURED, |_| count(RECORDED, TRACED)),
+#[rustfmt::skip] // one row per line
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark::new("observe_spans", "ns", NO_TRACING, |runner| time(runner, TRACED, UNTRACED)),
+    Benchmark::new("observe_spans_instructions", "instr", NO_TRACING, |_| count(TRACED, UNTRACED)),
+    Benchmark::new("observe_metrics", "ns", NO_METRICS, |runner| time(runner, METRICS, TRACED)),
+    Benchmark::new("observe_metrics_instructions", "instr", NO_METRICS, |_| count(METRICS, TRACED)),
+    Benchmark::new("observe_metrics_recorded", "ns", NO_METRICS, |runner| time(runner, RECORDED, TRACED)),
+    Benchmark::new("observe_metrics_recorded_instructions", "instr", NO_METRICS, |_| count(RECORDED, TRACED)),
 ];
 
 pub const GROUP: Group = Group {
-    title: "What operators see",
-    how: include_str!("how.md"),
-    figures: FIGURES,
-    growths: &[],
+    title: "Observability",
+    method: include_str!("method.md"),
+    benchmarks: BENCHMARKS,
+    scalings: &[],
 };
 
-/// The program as it is built in one way, and what it is told.
+/// A build of the program `pass`, by feature, and its arguments.
 #[derive(Clone, Copy)]
 struct Pass(&'static str, &'static [&'static str]);
 
-const BARE: Pass = Pass("untraced", &[]);
+const UNTRACED: Pass = Pass("untraced", &[]);
 const TRACED: Pass = Pass("traced", &[]);
-const MEASURED: Pass = Pass("measured", &[]);
-const RECORDED: Pass = Pass("measured", &["prometheus"]);
+const METRICS: Pass = Pass("metrics", &[]);
+const RECORDED: Pass = Pass("metrics", &["prometheus"]);
 
 impl Pass {
-    /// scripts/bench builds each in a folder of its own, beside this one's.
+    /// scripts/bench builds each in its own directory, next to the one of this program.
     fn program(self) -> PathBuf {
-        sibling("../").join(self.0).join("release/pass")
+        sibling_program("../").join(self.0).join("release/pass")
     }
 
-    /// Nanoseconds a request, as it says itself.
+    /// Nanoseconds per request, as printed by the program.
     fn nanoseconds(self) -> f64 {
         let mut pass = Command::new(self.program());
         let output = pass.args(self.1).arg("5000000").output();
-        let output = output.expect("scripts/bench has built it");
+        let output = output.expect("built by scripts/bench");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let said = String::from_utf8_lossy(&output.stdout);
-        said.trim().parse().expect("it prints a number")
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        stdout.trim().parse().expect("a number")
     }
 }
 
-fn time(bench: &Bench, ours: Pass, other: Pass) -> Pair {
-    bench.in_turn(|_| ours.nanoseconds(), |_| other.nanoseconds())
+fn time(runner: &Runner, ours: Pass, other: Pass) -> Pair {
+    runner.alternate(|_| ours.nanoseconds(), |_| other.nanoseconds())
 }
 
 fn count(ours: Pass, other: Pass) -> Pair {
-    let [ours, other] = [ours, other].map(|pass| instructions::of_each_turn(&pass.program(), pass.1));
+    let [ours, other] = [ours, other].map(|pass| instructions::per_iteration(&pass.program(), pass.1));
     Pair { ours, other }
 }

@@ -1,4 +1,4 @@
-//! Our side: the store, asked as a layer asks it.
+//! Our side: the store, called as a layer calls it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl Ours {
     pub fn new(store: RedisStore, tiers: &[Tier]) -> Self {
         let tiers = tiers.iter().map(|tier| {
             let keys = tier.identities().map(Key::new).collect();
-            (Limit::new(&tier.name, tier.rule), keys)
+            (Limit::new(&tier.name, tier.algorithm), keys)
         });
         Self {
             store,
@@ -24,25 +24,27 @@ impl Ours {
         }
     }
 
-    /// Whether all tiers together let the request pass that picked this number.
-    pub async fn acquire(self, pick: usize) -> bool {
+    /// Whether all tiers admit the request. `number` selects the keys.
+    pub async fn acquire(self, number: usize) -> bool {
         let tiers = self.tiers.iter();
-        self.admits(tiers.map(|(limit, keys)| (limit, &keys[pick % keys.len()])))
+        self.admits(tiers.map(|(limit, keys)| (limit, &keys[number % keys.len()])))
             .await
     }
 
-    /// Charges all users of all tiers at once, as if they were one request.
+    /// Charges all users of all tiers in one request.
     pub async fn acquire_all(&self) -> bool {
         let tiers = self.tiers.iter();
         self.admits(tiers.flat_map(|(limit, keys)| keys.iter().map(move |key| (limit, key))))
             .await
     }
 
-    async fn admits(&self, charged: impl Iterator<Item = (&Limit, &Key)>) -> bool {
+    async fn admits(&self, keys: impl Iterator<Item = (&Limit, &Key)>) -> bool {
         let mut charges = Charges::new();
-        for (limit, key) in charged {
+        for (limit, key) in keys {
             let charge = Charge::new(limit.clone(), key.clone());
-            charges.push(charge).expect("no two tiers have a name in common");
+            charges
+                .push(charge)
+                .expect("no two charges are of the same limit and key");
         }
         let decision = self.store.apply(Operation::Acquire(charges)).await;
         decision.expect("Redis is up").admits()

@@ -1,12 +1,12 @@
-//! Where and when it was measured, in words.
+//! Describes the machine and the date of the measurement.
 
 use std::{fs, process::Command, thread};
 
-pub fn described() -> String {
+pub fn describe() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     format!(
         "Measured on {} by `scripts/bench`: {cores} cores ({}), {}, {}.",
-        said("date", &["-u", "+%Y-%m-%d"]),
+        run("date", &["-u", "+%Y-%m-%d"]),
         processor(),
         redis(),
         rust(),
@@ -20,22 +20,22 @@ fn processor() -> String {
     model.unwrap_or_else(|| "unknown processor".to_owned())
 }
 
-/// `Redis server v=7.0.15 sha=..` says more than anybody wants to know.
+/// The version from `Redis server v=7.0.15 sha=..`.
 fn redis() -> String {
-    let version = said("redis-server", &["--version"]);
+    let version = run("redis-server", &["--version"]);
     let version = version
         .split_once("v=")
         .map_or("", |(_, rest)| rest.split(' ').next().unwrap_or(""));
     format!("Redis {version}")
 }
 
-/// `rustc 1.88.0 (..)`, of which the first two words will do.
+/// The first two words of `rustc 1.88.0 (..)`.
 fn rust() -> String {
-    let version = said("rustc", &["--version"]);
+    let version = run("rustc", &["--version"]);
     version.split(' ').take(2).collect::<Vec<_>>().join(" ")
 }
 
-fn said(program: &str, arguments: &[&str]) -> String {
+fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(
         |_| String::new(),

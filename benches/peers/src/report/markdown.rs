@@ -1,23 +1,23 @@
-//! The results as a page: what has a mark, what grows, what else was counted, and how.
+//! The results as Markdown: benchmarks with a target, scalings, other benchmarks, and methods.
 
 use super::{Row, machine};
-use crate::figure::{Figure, Group, Growth};
+use crate::benchmark::{Benchmark, Group, Scaling};
 
 pub fn results(groups: &[Group], rows: &[Row]) -> String {
     let mut page = Page {
         text: String::new(),
         rows,
     };
-    page.line("# What a decision costs");
+    page.line("# Benchmark results");
     page.line("");
-    page.line(&machine::described());
-    page.line("Every number is the median of rounds in which both sides took turns; the ratio is ours / other.");
-    page.marks(groups);
-    page.growths(groups);
+    page.line(&machine::describe());
+    page.line("Every number is the median of rounds in which both sides alternate; the ratio is ours / other.");
+    page.targets(groups);
+    page.scalings(groups);
     page.others(groups);
-    page.line("\n## How it is measured");
+    page.line("\n## Methods");
     for group in groups {
-        page.line(&format!("\n### {}\n\n{}", group.title, group.how.trim_end()));
+        page.line(&format!("\n### {}\n\n{}", group.title, group.method.trim_end()));
     }
     page.text
 }
@@ -33,65 +33,68 @@ impl Page<'_> {
         self.text.push('\n');
     }
 
-    fn marks(&mut self, groups: &[Group]) {
-        self.line("\n## Marks\n");
-        self.line("| name | ours | against | other | ratio | mark | |");
+    fn targets(&mut self, groups: &[Group]) {
+        self.line("\n## Targets\n");
+        self.line("| name | ours | against | other | ratio | target | |");
         self.line("| --- | ---: | --- | ---: | ---: | --- | --- |");
         let mut missed = Vec::new();
-        for figure in figures(groups) {
-            let Some((row, mark)) = self.row(figure.name).zip(figure.mark) else {
+        for benchmark in benchmarks(groups) {
+            let Some((row, target)) = self.row(benchmark.name).zip(benchmark.target) else {
                 continue;
             };
             let ([name, ours, other, ratio], met) = (row.columns(), row.is_met() == Some(true));
-            let (against, met) = (figure.against, if met { "met" } else { "**missed**" });
+            let (against, met) = (benchmark.against, if met { "met" } else { "**missed**" });
             self.line(&format!(
-                "| {name} | {ours} | {against} | {other} | {ratio} | {mark} | {met} |"
+                "| {name} | {ours} | {against} | {other} | {ratio} | {target} | {met} |"
             ));
             if met != "met" {
-                missed.push(figure);
+                missed.push(benchmark);
             }
         }
-        missed.retain(|figure: &&Figure| !figure.bound.is_empty());
-        // What bounds several is said once.
-        for alike in missed.chunk_by(|one, other| one.bound == other.bound) {
-            let names: Vec<&str> = alike.iter().map(|figure| figure.name).collect();
-            self.line(&format!("\n**{}**: {}", names.join(", "), alike[0].bound));
+        missed.retain(|benchmark: &&Benchmark| !benchmark.bottleneck.is_empty());
+        // A bottleneck that several benchmarks share is printed once.
+        for alike in missed.chunk_by(|one, other| one.bottleneck == other.bottleneck) {
+            let names: Vec<&str> = alike.iter().map(|benchmark| benchmark.name).collect();
+            self.line(&format!("\n**{}**: {}", names.join(", "), alike[0].bottleneck));
         }
     }
 
-    fn growths(&mut self, groups: &[Group]) {
-        self.line("\n## Growth");
-        for growth in groups.iter().flat_map(|group| group.growths) {
-            let rows = growth
+    fn scalings(&mut self, groups: &[Group]) {
+        self.line("\n## Scaling");
+        for scaling in groups.iter().flat_map(|group| group.scalings) {
+            let rows = scaling
                 .sizes
                 .iter()
-                .filter_map(|&size| Some((size, self.row(&growth.row_name(size))?)));
+                .filter_map(|&size| Some((size, self.row(&scaling.row_name(size))?)));
             let rows: Vec<_> = rows.map(|(size, row)| (size, row.columns())).collect();
             if rows.is_empty() {
                 continue;
             }
-            self.growth(growth, &rows);
+            self.scaling(scaling, &rows);
         }
     }
 
-    fn growth(&mut self, growth: &Growth, rows: &[(usize, [String; 4])]) {
-        self.line(&format!("\n{}\n", growth.why));
-        self.line(&format!("| {} | takes | against the smallest |", growth.name));
+    fn scaling(&mut self, scaling: &Scaling, rows: &[(usize, [String; 4])]) {
+        self.line(&format!("\n{}\n", scaling.explanation));
+        self.line(&format!("| {} | cost | relative to the smallest |", scaling.name));
         self.line("| ---: | ---: | ---: |");
         for (size, [_, ours, _, ratio]) in rows {
             self.line(&format!("| {size} | {ours} | {ratio} |"));
         }
     }
 
-    /// What is told without a mark.
+    /// Benchmarks without a target.
     fn others(&mut self, groups: &[Group]) {
-        self.line("\n## Without a mark\n");
+        self.line("\n## Without a target\n");
         self.line("| name | ours | against | other | ratio |");
         self.line("| --- | ---: | --- | ---: | ---: |");
-        for figure in figures(groups).filter(|figure| figure.mark.is_none()) {
-            if let Some(row) = self.row(figure.name) {
+        for benchmark in benchmarks(groups).filter(|benchmark| benchmark.target.is_none()) {
+            if let Some(row) = self.row(benchmark.name) {
                 let [name, ours, other, ratio] = row.columns();
-                self.line(&format!("| {name} | {ours} | {} | {other} | {ratio} |", figure.against));
+                self.line(&format!(
+                    "| {name} | {ours} | {} | {other} | {ratio} |",
+                    benchmark.against
+                ));
             }
         }
     }
@@ -101,6 +104,6 @@ impl Page<'_> {
     }
 }
 
-fn figures(groups: &[Group]) -> impl Iterator<Item = &Figure> {
-    groups.iter().flat_map(|group| group.figures)
+fn benchmarks(groups: &[Group]) -> impl Iterator<Item = &Benchmark> {
+    groups.iter().flat_map(|group| group.benchmarks)
 }

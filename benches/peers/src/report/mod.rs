@@ -1,4 +1,4 @@
-//! Tells what was measured: a row at once on standard output, and all of it in the end as Markdown.
+//! Reports the results: each row at once on standard output, and all of them at the end as Markdown.
 
 mod machine;
 mod markdown;
@@ -8,14 +8,14 @@ use std::{fs, io::Write, path::Path, time::Instant};
 
 pub use self::row::Row;
 use crate::{
-    bench::Pair,
-    figure::{Figure, Group, Growth},
+    benchmark::{Benchmark, Group, Scaling},
+    runner::Pair,
 };
 
 pub struct Report {
     rows: Vec<Row>,
     start: Instant,
-    begun: usize,
+    started: usize,
     planned: usize,
 }
 
@@ -24,35 +24,35 @@ impl Report {
         Self {
             rows: Vec::new(),
             start: Instant::now(),
-            begun: 0,
+            started: 0,
             planned,
         }
     }
 
     pub fn begin(&mut self, name: &str) {
-        self.begun += 1;
-        let (begun, planned, seconds) = (self.begun, self.planned, self.start.elapsed().as_secs());
-        eprintln!("[{begun}/{planned}, {seconds} s] {name}");
+        self.started += 1;
+        let (started, planned, seconds) = (self.started, self.planned, self.start.elapsed().as_secs());
+        eprintln!("[{started}/{planned}, {seconds} s] {name}");
     }
 
-    pub fn figure(&mut self, figure: &Figure, Pair { ours, other }: Pair) {
+    pub fn benchmark(&mut self, benchmark: &Benchmark, Pair { ours, other }: Pair) {
         self.add(Row {
-            name: figure.name.to_owned(),
-            unit: figure.unit,
+            name: benchmark.name.to_owned(),
+            unit: benchmark.unit,
             ours,
             other,
-            mark: figure.mark,
+            target: benchmark.target,
         });
     }
 
-    pub fn growth(&mut self, growth: &Growth, costs: &[f64]) {
-        for (&size, &ours) in growth.sizes.iter().zip(costs) {
+    pub fn scaling(&mut self, scaling: &Scaling, costs: &[f64]) {
+        for (&size, &ours) in scaling.sizes.iter().zip(costs) {
             self.add(Row {
-                name: growth.row_name(size),
-                unit: growth.unit,
+                name: scaling.row_name(size),
+                unit: scaling.unit,
                 ours,
                 other: costs[0],
-                mark: None,
+                target: None,
             });
         }
     }
@@ -62,9 +62,9 @@ impl Report {
         std::io::stdout().flush().ok();
         if row.is_met() == Some(false) {
             eprintln!(
-                "  {} misses its mark: {}",
+                "  {} misses its target: {}",
                 row.name,
-                row.mark.map(|mark| mark.to_string()).unwrap_or_default()
+                row.target.map(|target| target.to_string()).unwrap_or_default()
             );
         }
         self.rows.push(row);
@@ -73,14 +73,14 @@ impl Report {
     pub fn end(&self) {
         let marked = self.rows.iter().filter_map(Row::is_met);
         let (met, all) = (marked.clone().filter(|met| *met).count(), marked.count());
-        eprintln!("{met} of {all} marks met, in {} s", self.start.elapsed().as_secs());
+        eprintln!("{met} of {all} targets met, in {} s", self.start.elapsed().as_secs());
     }
 
     pub fn write(&self, file: &Path, groups: &[Group]) {
         let text = markdown::results(groups, &self.rows);
         match fs::write(file, text) {
-            Ok(()) => eprintln!("the results are in {}", file.file_name().unwrap_or_default().display()),
-            Err(error) => eprintln!("the results cannot be written: {error}"),
+            Ok(()) => eprintln!("results written to {}", file.file_name().unwrap_or_default().display()),
+            Err(error) => eprintln!("cannot write the results: {error}"),
         }
     }
 }

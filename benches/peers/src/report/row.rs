@@ -1,15 +1,15 @@
-//! One measured row: four columns, none of which contains a blank.
+//! A row of results: four columns without blanks.
 
 use std::fmt;
 
-use crate::figure::Mark;
+use crate::benchmark::Target;
 
 pub struct Row {
     pub name: String,
     pub unit: &'static str,
     pub ours: f64,
     pub other: f64,
-    pub mark: Option<Mark>,
+    pub target: Option<Target>,
 }
 
 impl Row {
@@ -17,14 +17,14 @@ impl Row {
         self.ours / self.other
     }
 
-    /// Whether its mark is met, where it has one.
+    /// Whether the target is met; `None` without a target.
     pub fn is_met(&self) -> Option<bool> {
-        self.mark.map(|mark| mark.is_met(self.ratio()))
+        self.target.map(|target| target.is_met(self.ratio()))
     }
 
-    /// The columns, each with what belongs to it.
+    /// Name, our number and the other with their unit, and the ratio.
     pub fn columns(&self) -> [String; 4] {
-        let number = |number| format!("{}{}", short(number), self.unit);
+        let number = |number| format!("{}{}", format_number(number), self.unit);
         [
             self.name.clone(),
             number(self.ours),
@@ -40,8 +40,8 @@ impl fmt::Display for Row {
     }
 }
 
-/// As many digits as mean something.
-fn short(number: f64) -> String {
+/// Formats a number with at least three significant digits.
+fn format_number(number: f64) -> String {
     match number.abs() {
         100.0.. => format!("{number:.0}"),
         10.0.. => format!("{number:.1}"),

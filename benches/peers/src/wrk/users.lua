@@ -1,5 +1,5 @@
--- wrk sends requests of 10,000 users, one after another, encoded beforehand.
-local requests, turn = {}, 0
+-- Sends requests of 10,000 users in turn, encoded beforehand.
+local requests, index = {}, 0
 
 function init()
   for user = 1, 10000 do
@@ -8,11 +8,11 @@ function init()
 end
 
 function request()
-  turn = turn % #requests + 1
-  return requests[turn]
+  index = index % #requests + 1
+  return requests[index]
 end
 
--- Says what came of it: all times are in microseconds, and every kind of failure has a name.
+-- Prints the results: times in microseconds, and failures by kind.
 function done(summary, latency)
   local failed = summary.errors
   for _, kind in ipairs({ "connect", "read", "write", "timeout", "status" }) do

@@ -1,4 +1,4 @@
-//! `/keys/<limit>/<identity>`: how one key stands, and its quota back.
+//! `/keys/<limit>/<identity>`: shows or resets one key.
 
 use axum::{
     extract::{Path, Query, State},
@@ -8,71 +8,70 @@ use serde::Deserialize;
 use tollgate::{Charge, Decision, Key, Operation};
 
 use super::{
-    answer::{Refusal, Shown},
-    state::Admin,
+    AdminState,
+    response::{AdminError, PrettyJson},
 };
 use crate::common::key_state::{KeyState, find_limit};
 
-/// Whose limit: the limit's name, and the identity as stored keys have it.
-type Whose = Path<(String, String)>;
+/// The limit's name, and the identity as stored in Redis.
+type KeyPath = Path<(String, String)>;
 
-/// For whoever looks for a key by another name than it has.
-const HINT: &str = "nothing is used by this identity: is it written as Redis has it, like ip:192.0.2.1 or \
-                      x-user-id:alice?";
+/// Shown for an unused key, which may be a misspelled one.
+const UNUSED_HINT: &str = "this identity is unused; write it as stored in Redis, like ip:192.0.2.1 or x-user-id:alice";
 
 #[derive(Deserialize)]
-pub(super) struct Terms {
+pub(super) struct KeyQuery {
     plan: Option<String>,
 }
 
-pub(super) async fn show(
-    State(admin): State<Admin>,
-    Path((limit, identity)): Whose,
-    Query(terms): Query<Terms>,
-) -> Result<Shown, Refusal> {
-    let charge = admin.charge(&limit, identity, &terms)?;
-    let state = admin.look(charge).await?;
-    let is_unused = KeyState::of(&state).is_unused();
-    Ok(shown(&state, is_unused))
+pub(super) async fn peek(
+    State(state): State<AdminState>,
+    Path((limit, identity)): KeyPath,
+    Query(query): Query<KeyQuery>,
+) -> Result<PrettyJson, AdminError> {
+    let charge = state.charge(&limit, identity, &query)?;
+    let decision = state.peek(charge).await?;
+    let is_unused = KeyState::new(&decision).is_unused();
+    Ok(key_json(&decision, is_unused))
 }
 
-pub(super) async fn forgive(
-    State(admin): State<Admin>,
-    Path((limit, identity)): Whose,
-    Query(terms): Query<Terms>,
-) -> Result<Shown, Refusal> {
-    let charge = admin.charge(&limit, identity.clone(), &terms)?;
-    let was_unused = KeyState::of(&admin.look(charge.clone()).await?).is_unused();
-    let state = admin.apply(Operation::Reset(charge.into())).await?;
+pub(super) async fn reset(
+    State(state): State<AdminState>,
+    Path((limit, identity)): KeyPath,
+    Query(query): Query<KeyQuery>,
+) -> Result<PrettyJson, AdminError> {
+    let charge = state.charge(&limit, identity.clone(), &query)?;
+    let was_unused = KeyState::new(&state.peek(charge.clone()).await?).is_unused();
+    let decision = state.apply(Operation::Reset(charge.into())).await?;
     if !was_unused {
         let key = Key::verbatim(identity).digest();
-        tracing::info!(limit, key, "a key has its quota back");
+        tracing::info!(target: "tollgate::gateway", limit, key, "an operator reset a key");
     }
-    Ok(shown(&state, was_unused))
+    Ok(key_json(&decision, was_unused))
 }
 
-impl Admin {
-    fn charge(&self, name: &str, identity: String, Terms { plan }: &Terms) -> Result<Charge, Refusal> {
-        let limit = find_limit(&self.rules, name, plan.as_deref()).map_err(Refusal::not_found)?;
+impl AdminState {
+    fn charge(&self, name: &str, identity: String, KeyQuery { plan }: &KeyQuery) -> Result<Charge, AdminError> {
+        let limit = find_limit(&self.rules, name, plan.as_deref()).map_err(AdminError::not_found)?;
         Ok(Charge::new(limit, Key::verbatim(identity)))
     }
 
-    /// It costs nothing, and changes nothing.
-    async fn look(&self, charge: Charge) -> Result<Decision, Refusal> {
+    /// Reads the state by a charge of 0, which changes nothing.
+    async fn peek(&self, charge: Charge) -> Result<Decision, AdminError> {
         self.apply(Operation::Acquire(charge.cost(0).into())).await
     }
 
-    async fn apply(&self, operation: Operation) -> Result<Decision, Refusal> {
-        let applied = self.counting.apply(operation).await;
-        applied.map_err(|error| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error))
+    async fn apply(&self, operation: Operation) -> Result<Decision, AdminError> {
+        let result = self.store.apply(operation).await;
+        result.map_err(|error| AdminError::new(StatusCode::SERVICE_UNAVAILABLE, error))
     }
 }
 
-fn shown(state: &Decision, was_unused: bool) -> Shown {
-    let mut shown = KeyState::of(state).to_json();
-    shown["by_fallback"] = state.is_by_fallback().into();
+fn key_json(decision: &Decision, was_unused: bool) -> PrettyJson {
+    let mut json = KeyState::new(decision).to_json();
+    json["by_fallback"] = decision.is_by_fallback().into();
     if was_unused {
-        shown["hint"] = HINT.into();
+        json["hint"] = UNUSED_HINT.into();
     }
-    Shown(shown)
+    PrettyJson(json)
 }

@@ -1,12 +1,42 @@
-//! Where operators look: how the gateway is, what is in force, and how a key stands.
+//! The admin address: health, metrics, rules and keys, for operators.
 
-mod answer;
-mod health;
+mod host_check;
 mod keys;
-mod limits;
-mod local;
-mod metrics;
-mod serve;
-mod state;
+mod response;
+mod status;
 
-pub(crate) use self::{serve::serve, state::Admin};
+use axum::{Router, middleware::from_fn, routing::get};
+use tokio::{net::TcpListener, sync::watch};
+use tollgate::RuleSet;
+
+use self::response::AdminError;
+use super::{metrics::GatewayMetrics, store::GatewayStore};
+
+#[derive(Clone)]
+pub(crate) struct AdminState {
+    pub(crate) rules: RuleSet,
+    pub(crate) store: GatewayStore,
+    pub(crate) metrics: GatewayMetrics,
+    pub(crate) shutdown: watch::Receiver<bool>,
+}
+
+/// Serves until the process ends.
+pub(crate) async fn serve(listener: TcpListener, state: AdminState) {
+    let is_loopback = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    let mut router = Router::new()
+        .route("/healthz", get(status::health))
+        .route("/metrics", get(status::metrics))
+        .route("/limits", get(status::limits))
+        .route("/keys/{limit}/{*identity}", get(keys::peek).delete(keys::reset))
+        .fallback(not_found)
+        .with_state(state);
+    if is_loopback {
+        router = router.layer(from_fn(host_check::require_local_host));
+    }
+    // axum::serve retries failed accepts and never returns an error.
+    axum::serve(listener, router).await.ok();
+}
+
+async fn not_found() -> AdminError {
+    AdminError::not_found("not found; the endpoints are /healthz, /metrics, /limits and /keys/<limit>/<identity>")
+}

@@ -1,11 +1,11 @@
-//! The service behind the gateway.
+//! The upstream service: forwards requests to it over pooled connections.
 
-pub(crate) mod built_in;
-mod download;
-mod failure;
-mod link;
+mod connector;
+pub(crate) mod echo;
+mod error;
 mod proxy;
-mod tunnel;
-mod upload;
+mod request_body;
+mod response_body;
+mod websocket;
 
 pub(crate) use self::proxy::Proxy;

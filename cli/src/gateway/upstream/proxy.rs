@@ -1,4 +1,4 @@
-//! Passes a request on to the service, and its answer back.
+//! Forwards a request to the upstream and returns its response.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -16,135 +16,147 @@ use hyper_util::{
 use tollgate::RuleSet;
 
 use super::{
-    download::Download,
-    failure,
-    link::Connector,
-    tunnel::Wish,
-    upload::{Party, Upload, Wait},
+    connector::Connector,
+    error,
+    request_body::{RequestBody, Side, UploadMonitor},
+    response_body::ResponseBody,
+    websocket::WebSocketUpgrade,
 };
 use crate::{
-    common::unique::unique,
+    common::random_id,
     gateway::{
-        answer::{Answer, Failing, Passed},
-        bounds::{MOST_OF_A_HEAD, Timeouts},
-        forwarding,
-        guest::Unread,
-        measures::Measures,
+        connection::{MAX_HEAD_BYTES, Timeouts, UnreadBody},
+        headers,
+        log_throttle::LogThrottle,
+        metrics::GatewayMetrics,
+        response::{FromUpstream, ProxyError, ProxyResponse},
         sanitize::sanitize_forwarded,
-        seldom::Seldom,
     },
 };
 
-/// Shorter than what services are known to keep a connection for that is not used: who reuses one just as it is closed does not
-/// know whether its request has been heard.
-const IDLE: Duration = Duration::from_secs(4);
+/// Shorter than the keep-alive timeout of common servers: a request on a connection that the upstream closes at that moment may
+/// or may not have been processed.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 pub(crate) struct Proxy {
     client: Client<Connector, Body>,
-    to: Authority,
+    upstream: Authority,
     timeouts: Timeouts,
-    /// Says what may be believed.
+    /// For the trusted proxies.
     rules: RuleSet,
-    /// What this gateway is called on a request's way.
-    name: HeaderValue,
-    measures: Measures,
-    failures: Seldom,
+    /// This gateway in `Via` headers.
+    via: HeaderValue,
+    metrics: GatewayMetrics,
+    failures: LogThrottle,
 }
 
 impl Proxy {
-    pub(crate) fn new(to: Authority, timeouts: Timeouts, rules: RuleSet, measures: Measures) -> Self {
+    pub(crate) fn new(upstream: Authority, timeouts: Timeouts, rules: RuleSet, metrics: GatewayMetrics) -> Self {
         let mut client = Client::builder(TokioExecutor::new());
-        client.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
-        client.http1_max_buf_size(MOST_OF_A_HEAD);
-        let name = format!("1.1 tollgate-{}", unique());
+        client
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT);
+        client.http1_max_buf_size(MAX_HEAD_BYTES);
+        let via = format!("1.1 tollgate-{}", random_id());
         Self {
             client: client.build(Connector::new(timeouts.upstream)),
-            to,
+            upstream,
             timeouts,
             rules,
-            name: name.try_into().expect("letters and digits"),
-            measures,
-            failures: Seldom::default(),
+            via: via.try_into().expect("letters and digits are a header value"),
+            metrics,
+            failures: LogThrottle::default(),
         }
     }
 
-    /// The service's answer, or the gateway's in place of it.
-    pub(crate) async fn pass(&self, request: Request<Incoming>) -> Answer {
-        let passed = self.ask(request).await;
-        if let Err(failing @ (Failing::BadUpstream | Failing::UpstreamTooSlow)) = passed {
-            self.failures.tell(|failures| {
-                tracing::warn!(upstream = %self.to, error = failing.name(), failures, "the service fails");
+    /// Returns the upstream's response, or an error response.
+    pub(crate) async fn forward(&self, request: Request<Incoming>) -> ProxyResponse {
+        let result = self.try_forward(request).await;
+        if let Err(error @ (ProxyError::BadUpstream | ProxyError::UpstreamTimeout)) = result {
+            self.failures.record(|failures| {
+                tracing::warn!(
+                    target: "tollgate::gateway",
+                    upstream = %self.upstream,
+                    error = error.name(),
+                    failures,
+                    "upstream requests fail: check that the service is running and reachable"
+                );
             });
         }
-        passed.unwrap_or_else(Failing::answer)
+        result.unwrap_or_else(ProxyError::into_response)
     }
 
-    async fn ask(&self, mut request: Request<Incoming>) -> Result<Answer, Failing> {
-        if request.headers().get_all(VIA).iter().any(|via| self.is_in(via)) {
-            return Err(Failing::Loop);
+    async fn try_forward(&self, mut request: Request<Incoming>) -> Result<ProxyResponse, ProxyError> {
+        if request.headers().get_all(VIA).iter().any(|via| self.is_own_via(via)) {
+            return Err(ProxyError::LoopDetected);
         }
-        let wish = Wish::of(&mut request);
-        forwarding::strip_request(request.headers_mut());
+        let upgrade = WebSocketUpgrade::from_request(&mut request);
+        headers::remove_hop_by_hop_from_request(request.headers_mut());
         let peer: Option<SocketAddr> = request.extensions().get().copied();
         let headers = request.headers_mut();
         sanitize_forwarded(headers, peer.map(|peer| peer.ip()), &self.rules.trusted_proxies());
-        forwarding::tell(headers);
-        headers.append(VIA, self.name.clone());
-        if wish.is_some() {
-            Wish::express(headers);
+        headers::add_forwarded_host_and_proto(headers);
+        headers.append(VIA, self.via.clone());
+        if upgrade.is_some() {
+            WebSocketUpgrade::set_headers(headers);
         }
-        let (response, wait) = self.send(request).await?;
-        self.receive(wish, response, wait)
+        let (response, upload) = self.send(request).await?;
+        self.prepare_response(upgrade, response, upload)
     }
 
-    async fn send(&self, request: Request<Incoming>) -> Result<(Response<Incoming>, Wait), Failing> {
+    async fn send(&self, request: Request<Incoming>) -> Result<(Response<Incoming>, UploadMonitor), ProxyError> {
         let (mut head, body) = request.into_parts();
         let mut target = head.uri.into_parts();
-        (target.scheme, target.authority) = (Some(Scheme::HTTP), Some(self.to.clone()));
-        head.uri = Uri::from_parts(target).expect("a plain path at a known service");
+        (target.scheme, target.authority) = (Some(Scheme::HTTP), Some(self.upstream.clone()));
+        head.uri = Uri::from_parts(target).expect("a normalized path is valid");
         head.version = Version::HTTP_11;
         let has_no_body = body.is_end_stream();
-        let (upload, mut wait) = Upload::new(body, head.extensions.remove::<Unread>());
-        // What is empty from the start is not announced.
-        let body = if has_no_body { Body::empty() } else { Body::new(upload) };
-        let began = std::time::Instant::now();
+        let (body, mut upload) = RequestBody::new(body, head.extensions.remove::<UnreadBody>());
+        // Avoids a `Transfer-Encoding` header for requests without a body.
+        let body = if has_no_body { Body::empty() } else { Body::new(body) };
+        let start = std::time::Instant::now();
         tokio::select! {
-            answer = self.client.request(Request::from_parts(head, body)) => {
-                let answer = answer.map_err(|error| failure::reason(&error))?;
-                self.measures.upstream_took(began.elapsed());
-                Ok((answer, wait))
+            response = self.client.request(Request::from_parts(head, body)) => {
+                let response = response.map_err(|error| error::classify(&error))?;
+                self.metrics.record_upstream_latency(start.elapsed());
+                Ok((response, upload))
             }
-            party = wait.too_long(self.timeouts) => Err(match party {
-                Party::Client => Failing::ClientTooSlow,
-                Party::Upstream => Failing::UpstreamTooSlow,
+            side = upload.timed_out(self.timeouts) => Err(match side {
+                Side::Client => ProxyError::ClientTimeout,
+                Side::Upstream => ProxyError::UpstreamTimeout,
             }),
         }
     }
 
-    fn receive(&self, wish: Option<Wish>, mut response: Response<Incoming>, wait: Wait) -> Result<Answer, Failing> {
-        if forwarding::is_encoded_for_transfer(response.headers()) {
-            return Err(Failing::BadUpstream);
+    fn prepare_response(
+        &self,
+        upgrade: Option<WebSocketUpgrade>,
+        mut response: Response<Incoming>,
+        upload: UploadMonitor,
+    ) -> Result<ProxyResponse, ProxyError> {
+        if headers::has_unsupported_transfer_coding(response.headers()) {
+            return Err(ProxyError::BadUpstream);
         }
         *response.version_mut() = Version::HTTP_11;
-        response.extensions_mut().insert(Passed);
-        let is_fulfilled = Wish::is_fulfilled(&response);
-        let switches = response.status().is_informational();
-        forwarding::strip(response.headers_mut());
-        match wish {
-            Some(wish) if is_fulfilled => {
-                wish.connect(&mut response, self.timeouts.upstream);
-                Wish::express(response.headers_mut());
+        response.extensions_mut().insert(FromUpstream);
+        let is_accepted = WebSocketUpgrade::is_accepted(&response);
+        let is_informational = response.status().is_informational();
+        headers::remove_hop_by_hop(response.headers_mut());
+        match upgrade {
+            Some(upgrade) if is_accepted => {
+                upgrade.spawn_tunnel(&mut response, self.timeouts.upstream);
+                WebSocketUpgrade::set_headers(response.headers_mut());
                 Ok(response.map(|_| Body::empty()))
             }
-            // It switches to what nobody has asked for.
-            _ if switches => Err(Failing::BadUpstream),
+            // The upstream switches to a protocol that the client has not requested.
+            _ if is_informational => Err(ProxyError::BadUpstream),
             _ if response.body().is_end_stream() => Ok(response.map(|_| Body::empty())),
-            _ => Ok(response.map(|body| Body::new(Download::new(body, self.timeouts.upstream, wait)))),
+            _ => Ok(response.map(|body| Body::new(ResponseBody::new(body, self.timeouts.upstream, upload)))),
         }
     }
 
-    fn is_in(&self, via: &HeaderValue) -> bool {
-        let name = self.name.as_bytes();
-        via.as_bytes().windows(name.len()).any(|window| window == name)
+    fn is_own_via(&self, via: &HeaderValue) -> bool {
+        let own = self.via.as_bytes();
+        via.as_bytes().windows(own.len()).any(|window| window == own)
     }
 }

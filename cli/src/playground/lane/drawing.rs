@@ -1,33 +1,33 @@
-//! What there is to draw of an algorithm's state: all of it is what the store said, of this moment and of those before.
+//! The state of an algorithm as the page draws it, derived from the store's decisions.
 
 use std::collections::VecDeque;
 
 use serde::Serialize;
-use tollgate::{Micros, Rule, Verdict};
+use tollgate::{AnyAlgorithm, Micros, Verdict};
 
-use crate::playground::scene::Settings;
+use crate::playground::session::Settings;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Drawing {
-    /// Tokens, whole ones and a part of the next; and how many there are to take.
+    /// `tokens` includes the fraction of the next token, `left` is whole tokens.
     Tokens { tokens: f64, left: u64, capacity: u32 },
-    /// What waits in a bucket that leaks, whole requests and what has not leaked yet of the last that left.
+    /// `level` includes the fraction of the last request that has not leaked yet.
     Queue { level: f64, waiting: usize, capacity: u32 },
-    /// What the window has counted.
+    /// The count of the current window.
     Window {
         used: u64,
         limit: u32,
         begins: Micros,
         ends: Micros,
     },
-    /// When those were admitted who still count.
+    /// The times of the admitted requests in the window.
     Log {
         entries: Vec<Micros>,
         limit: u32,
         window: Micros,
     },
-    /// What each sub-window has counted, oldest first, and how much of the oldest still counts.
+    /// The count of each sub-window, oldest first, and the share of the oldest that still counts.
     Counter {
         counts: Vec<usize>,
         share: f64,
@@ -36,35 +36,34 @@ pub(crate) enum Drawing {
     },
 }
 
-/// What it takes to draw a lane.
-pub(super) struct Sight<'a> {
-    pub(super) rule: &'a Rule,
+pub(super) struct DrawingInput<'a> {
+    pub(super) algorithm: &'a AnyAlgorithm,
     pub(super) settings: &'a Settings,
     pub(super) now: Micros,
-    /// What a request of cost 0 is told now.
+    /// The verdict of a request with cost 0.
     pub(super) peek: Verdict,
-    /// When requests were admitted, oldest first, as far back as any algorithm remembers.
+    /// The times of admitted requests, oldest first, for as long as any algorithm needs them.
     pub(super) admitted: &'a VecDeque<Micros>,
     pub(super) waiting: usize,
 }
 
-impl Sight<'_> {
+impl DrawingInput<'_> {
     pub(super) fn drawing(&self) -> Drawing {
         let Settings { limit, capacity, .. } = *self.settings;
         let window = self.settings.window_micros();
         let used = u64::from(limit).saturating_sub(self.peek.remaining());
-        match self.rule {
-            Rule::TokenBucket(_) => Drawing::Tokens {
-                tokens: f64::from(capacity) - self.owed(),
+        match self.algorithm {
+            AnyAlgorithm::TokenBucket(_) => Drawing::Tokens {
+                tokens: f64::from(capacity) - self.used_capacity(),
                 left: self.peek.remaining(),
                 capacity,
             },
-            Rule::LeakyBucket(_) => Drawing::Queue {
-                level: self.owed(),
+            AnyAlgorithm::LeakyBucket(_) => Drawing::Queue {
+                level: self.used_capacity(),
                 waiting: self.waiting,
                 capacity,
             },
-            Rule::SlidingLog(_) => Drawing::Log {
+            AnyAlgorithm::SlidingLog(_) => Drawing::Log {
                 entries: self
                     .admitted
                     .iter()
@@ -74,7 +73,7 @@ impl Sight<'_> {
                 limit,
                 window,
             },
-            Rule::SlidingCounter(_) => self.counter(used),
+            AnyAlgorithm::SlidingCounter(_) => self.counter(used),
             _ => {
                 let begins = self.now / window * window;
                 let ends = begins + window;
@@ -88,12 +87,12 @@ impl Sight<'_> {
         }
     }
 
-    /// What a bucket is owed, in tokens: the time that it takes to be as good as new tells.
-    fn owed(&self) -> f64 {
-        let full_in = self.peek.reset_after().as_micros() as f64;
-        let owed = full_in * f64::from(self.settings.limit) / self.settings.window_micros() as f64;
-        // That time is rounded up to the microsecond, which must not look like another token.
-        (owed * 1000.0).round() / 1000.0
+    /// The used capacity of a bucket in tokens, from the time until it is reset.
+    fn used_capacity(&self) -> f64 {
+        let reset_after = self.peek.reset_after().as_micros() as f64;
+        let used = reset_after * f64::from(self.settings.limit) / self.settings.window_micros() as f64;
+        // The time is rounded up to a microsecond, which must not show as another token.
+        (used * 1000.0).round() / 1000.0
     }
 
     fn counter(&self, used: u64) -> Drawing {
@@ -101,8 +100,8 @@ impl Sight<'_> {
         let width = self.settings.window_micros() / buckets;
         let newest = self.now / width;
         let count = |back| {
-            let at = newest.checked_sub(back);
-            self.admitted.iter().filter(|time| Some(*time / width) == at).count()
+            let bucket = newest.checked_sub(back);
+            self.admitted.iter().filter(|at| Some(*at / width) == bucket).count()
         };
         let elapsed = self.now % width;
         Drawing::Counter {

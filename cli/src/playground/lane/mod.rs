@@ -1,13 +1,12 @@
-//! One algorithm in a scene: a service behind the real layer, and what is shown of it.
+//! One algorithm of a session: a service behind the real layer, and its state for the page.
 
-mod answers;
 mod drawing;
-mod passed;
-mod sending;
-mod shown;
-mod words;
+mod lane;
+mod responder;
+mod state;
+mod text;
 
 pub(crate) use self::{
-    sending::Lane,
-    shown::{About, Sent, Shown},
+    lane::Lane,
+    state::{LaneInfo, LaneState, RequestResult},
 };

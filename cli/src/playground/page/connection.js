@@ -1,100 +1,99 @@
-// The way to the server: a scene comes as events, commands go as requests. A scene that is lost goes on from where it was.
+// The connection to the server: events of the session, and commands to it. After a disconnect, the session resumes at its time.
 
-const AGAIN_AFTER = 500;
+const RECONNECT_DELAY = 500;
 
 export class Connection {
   #events = null;
-  #scene = null;
-  // The scene's time, to go on from.
+  #session = null;
+  // The session's time, to resume at.
   #now = 0;
   #timer = 0;
-  #rests = false;
+  #isSuspended = false;
 
-  // Commands go one after the other, so that they arrive in order.
-  #sent = Promise.resolve();
-  // Whether there is a scene to play: not if its address is wrong.
-  #wanted = false;
+  // Commands are sent one after the other, so that they arrive in order.
+  #lastCommand = Promise.resolve();
+  // False if the URL is invalid: then there is no session to resume.
+  #isValid = false;
 
-  // `hears` has a function per kind of event, and `state` for how the connection is.
-  constructor(hears) {
-    this.hears = hears;
-    // A browser has few connections to a server, and all its windows share them.
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.#rest() : this.#wake()));
+  // `handlers` has a function per event, and `state` for the state of the connection.
+  constructor(handlers) {
+    this.handlers = handlers;
+    // A browser limits its connections to a server, and all tabs share them, so a hidden tab disconnects.
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.#suspend() : this.#wake()));
   }
 
-  // Plays the scene that the page's address describes, in place of the one before.
+  // Starts the session of the page's URL, and ends the previous one.
   open() {
-    this.hears.state("connecting", "connecting");
-    this.#wanted = true;
+    this.handlers.state("connecting", "connecting");
+    this.#isValid = true;
     this.#now = 1000 * (new URLSearchParams(location.search).get("at") ?? 0);
-    this.#play(location.search);
+    this.#start(location.search);
   }
 
-  #play(search) {
+  #start(search) {
     this.#close();
-    if (document.hidden) return this.#rest();
+    if (document.hidden) return this.#suspend();
     const events = new EventSource("scene" + search);
     this.#events = events;
-    events.addEventListener("scene", (event) => {
-      const scene = JSON.parse(event.data);
-      this.#scene = scene.id;
-      this.hears.scene(scene);
-      this.hears.state("live", "live");
+    events.addEventListener("session", (event) => {
+      const session = JSON.parse(event.data);
+      this.#session = session.id;
+      this.handlers.session(session);
+      this.handlers.state("live", "live");
     });
     events.addEventListener("frame", (event) => {
       const frame = JSON.parse(event.data);
       this.#now = frame.now;
-      this.hears.frame(frame);
+      this.handlers.frame(frame);
     });
-    events.addEventListener("wrong", (event) => {
+    events.addEventListener("invalid", (event) => {
       this.#close();
-      this.#wanted = false;
-      this.hears.wrong(JSON.parse(event.data));
-      this.hears.state("wrong", "not started");
+      this.#isValid = false;
+      this.handlers.invalid(JSON.parse(event.data));
+      this.handlers.state("wrong", "not started");
     });
-    // The browser would go on with the address of the first try; the scene may have moved on since.
-    events.addEventListener("error", () => this.#lost());
+    // The browser's own reconnect would use the first URL, with an outdated time.
+    events.addEventListener("error", () => this.#disconnected());
   }
 
-  // Tells the scene what its user wants.
   send(command) {
-    const scene = this.#scene;
-    if (!scene) return;
-    this.#sent = this.#sent.then(async () => {
-      const answer = await fetch(`scenes/${scene}/${command}`, { method: "POST" }).catch(() => null);
-      // There may be another in its place by now, which is not lost.
-      if (!answer?.ok && scene === this.#scene) this.#lost();
+    const session = this.#session;
+    if (!session) return;
+    this.#lastCommand = this.#lastCommand.then(async () => {
+      const response = await fetch(`scenes/${session}/${command}`, { method: "POST" }).catch(() => null);
+      // A failed command of a previous session does not affect the current one.
+      if (!response?.ok && session === this.#session) this.#disconnected();
     });
   }
 
-  #lost() {
+  #disconnected() {
     this.#close();
-    this.hears.state("lost", "the server is gone: trying again");
-    this.#timer = setTimeout(() => this.#goOn(), AGAIN_AFTER);
+    this.handlers.state("lost", "server unreachable: reconnecting");
+    this.#timer = setTimeout(() => this.#resume(), RECONNECT_DELAY);
   }
 
-  #rest() {
-    if (!this.#wanted) return;
+  #suspend() {
+    if (!this.#isValid) return;
     this.#close();
-    this.#rests = true;
-    this.hears.state("resting", "resting while nobody looks");
+    this.#isSuspended = true;
+    this.handlers.state("resting", "suspended while the tab is hidden");
   }
 
   #wake() {
-    if (this.#rests) this.#goOn();
+    if (this.#isSuspended) this.#resume();
   }
 
-  #goOn() {
+  #resume() {
     const search = new URLSearchParams(location.search);
     search.set("at", this.#now / 1000);
-    this.#play(`?${search}`);
+    this.#start(`?${search}`);
   }
 
   #close() {
     clearTimeout(this.#timer);
     this.#events?.close();
     this.#events = null;
-    this.#scene = null;
-    this.#rests = false;
+    this.#session = null;
+    this.#isSuspended = false;
   }
 }

@@ -1,18 +1,19 @@
-// What the user can press and set. The scene is in the page's address: what is set there is what is played.
+// Buttons, shortcuts and settings. The page's URL contains the session: a setting changes the URL, which starts a new session.
 
-import { seconds } from "./words.js";
+import { seconds } from "./format.js";
 
 const FIELDS = ["limit", "window", "capacity", "buckets", "burst", "rate"];
-// What fits into a field for numbers.
+// A value that a number input accepts.
 const NUMBER = /^-?\d+(\.\d+)?$/;
-const COPIED_FOR = 2000;
+// Milliseconds that the confirmation is shown.
+const COPIED_DURATION = 2000;
 
 const byId = (id) => document.getElementById(id);
 
 export class Controls {
   #frame = { paused: false, streaming: false };
-  // What is wrong in the address and has no field to set it right in.
-  #unfit = {};
+  // Invalid URL parameters that have no input, which a restart removes.
+  #invalidParameters = {};
 
   constructor(connection) {
     this.connection = connection;
@@ -25,39 +26,39 @@ export class Controls {
       pause: () => this.#toggle("paused", "resume", "pause"),
       step: () => this.#send("step"),
       next: () => this.#send("next"),
-      restart: () => this.#play({ play: null, at: null, ...this.#unfit }),
+      restart: () => this.#start({ play: null, at: null, ...this.#invalidParameters }),
       share: () => this.#share(),
     };
     const keys = new Map();
-    for (const [id, press] of Object.entries(buttons)) {
+    for (const [id, click] of Object.entries(buttons)) {
       const button = byId(id);
-      button.addEventListener("click", press);
+      button.addEventListener("click", click);
       if (button.ariaKeyShortcuts) keys.set(button.ariaKeyShortcuts, button);
     }
     addEventListener("keydown", (event) => {
-      const writes = event.target.closest("input:not([type=checkbox]), select");
+      const isTyping = event.target.closest("input:not([type=checkbox]), select");
       const button = keys.get(event.key);
-      // Whoever holds a key down wants to go on, and nothing else many times.
-      const again = event.repeat && button !== byId("step");
-      if (!button || !byId("keys").checked || writes || again || event.ctrlKey || event.metaKey || event.altKey) return;
+      // Only steps are repeated while a key is held down.
+      const isIgnoredRepeat = event.repeat && button !== byId("step");
+      if (!button || !byId("keys").checked || isTyping || isIgnoredRepeat || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       button.click();
     });
     byId("speed").addEventListener("change", (event) => {
       this.#send(`${event.target.value}x`);
-      // So that keys are for the scene again.
+      // Shortcuts work again.
       event.target.blur();
     });
     byId("keys").checked = localStorage.getItem("keys") !== "off";
     byId("keys").addEventListener("change", (event) => localStorage.setItem("keys", event.target.checked ? "on" : "off"));
     this.form.addEventListener("change", ({ target }) => {
-      if (FIELDS.includes(target.name)) this.#play({ play: null, at: null, [target.name]: target.value || null });
+      if (FIELDS.includes(target.name)) this.#start({ play: null, at: null, [target.name]: target.value || null });
     });
     this.form.addEventListener("submit", (event) => event.preventDefault());
     addEventListener("popstate", () => this.connection.open());
   }
 
-  scene({ settings, step, store }) {
+  session({ settings, step, store }) {
     for (const field of FIELDS) {
       this.#field(field).value = settings[field];
       this.#field(field).ariaInvalid = "false";
@@ -66,7 +67,7 @@ export class Controls {
     byId("step-size").textContent = seconds(step);
     byId("store").textContent = store === "redis" ? "on Redis" : "in memory";
     byId("wrong").hidden = true;
-    this.#unfit = {};
+    this.#invalidParameters = {};
   }
 
   frame(frame) {
@@ -75,35 +76,35 @@ export class Controls {
     byId("pause").ariaPressed = frame.paused;
     byId("stream").ariaPressed = frame.streaming;
     if (document.activeElement !== byId("speed")) byId("speed").value = frame.speed;
-    this.#trouble(frame);
-    this.#follow(frame);
+    this.#showNotice(frame);
+    this.#updateUrl(frame);
   }
 
-  wrong(wrong) {
-    for (const field of FIELDS) this.#field(field).ariaInvalid = String(field in wrong);
-    this.#unfit = Object.fromEntries(Object.keys(wrong).filter((name) => !FIELDS.includes(name)).map((name) => [name, null]));
-    const said = Object.entries(wrong).map(([field, must]) => {
+  invalid(errors) {
+    for (const field of FIELDS) this.#field(field).ariaInvalid = String(field in errors);
+    this.#invalidParameters = Object.fromEntries(Object.keys(errors).filter((name) => !FIELDS.includes(name)).map((name) => [name, null]));
+    const messages = Object.entries(errors).map(([field, message]) => {
       const input = this.#field(field);
       const name = input?.closest("label").firstChild.textContent.trim() ?? field;
-      return `${name}: ${must}.`;
+      return `${name}: ${message}.`;
     });
-    byId("wrong").textContent = said.join(" ");
+    byId("wrong").textContent = messages.join(" ");
     byId("wrong").hidden = false;
     byId("wrong").scrollIntoView({ block: "nearest" });
-    // What is wrong stays to be seen, and to be set right.
-    const asked = new URLSearchParams(location.search);
+    // The inputs keep the invalid values, to be corrected.
+    const parameters = new URLSearchParams(location.search);
     for (const field of FIELDS) {
-      const value = asked.get(field);
+      const value = parameters.get(field);
       if (value !== null) this.#field(field).value = NUMBER.test(value) ? value : "";
     }
   }
 
-  state(state, words) {
+  state(state, text) {
     const connection = byId("connection");
     if (connection.dataset.state === state) return;
     connection.dataset.state = state;
-    connection.textContent = words;
-    // What is disabled in earnest would lose the focus.
+    connection.textContent = text;
+    // aria-disabled, because a disabled element loses the focus.
     for (const button of document.querySelectorAll(".presses button, .time button, #speed")) button.ariaDisabled = state !== "live";
   }
 
@@ -115,44 +116,44 @@ export class Controls {
     this.connection.send(command);
   }
 
-  // Goes by what was sent last, which the next frame will tell, too.
-  #toggle(what, off, on) {
-    this.#send(this.#frame[what] ? off : on);
-    this.#frame = { ...this.#frame, [what]: !this.#frame[what] };
+  // Toggles optimistically: the next frame confirms it.
+  #toggle(field, off, on) {
+    this.#send(this.#frame[field] ? off : on);
+    this.#frame = { ...this.#frame, [field]: !this.#frame[field] };
   }
 
-  // Plays another scene: as the address says, but for what is changed.
-  #play(changes) {
-    history.pushState(null, "", this.#address(changes));
+  // Starts a new session with changed parameters.
+  #start(changes) {
+    history.pushState(null, "", this.#url(changes));
     this.connection.open();
   }
 
-  // Keeps the address the scene's own, without a step that Back would undo. A scene that stands still is opened where it stands.
-  #follow({ play, speed, paused, now }) {
-    const address = this.#address({
+  // Updates the URL without a history entry. The URL of a paused session contains its time.
+  #updateUrl({ play, speed, paused, now }) {
+    const url = this.#url({
       play,
       speed: speed === "1" ? null : speed,
       paused: paused ? "yes" : null,
       at: paused ? String(now / 1000) : null,
     });
-    if (address !== location.pathname + location.search) history.replaceState(null, "", address);
+    if (url !== location.pathname + location.search) history.replaceState(null, "", url);
   }
 
-  #address(changes) {
-    const asked = new URLSearchParams(location.search);
+  #url(changes) {
+    const parameters = new URLSearchParams(location.search);
     for (const [name, value] of Object.entries(changes)) {
-      if (value) asked.set(name, value);
-      else asked.delete(name);
+      if (value) parameters.set(name, value);
+      else parameters.delete(name);
     }
-    const search = asked.toString();
+    const search = parameters.toString();
     return location.pathname + (search && `?${search}`);
   }
 
-  #trouble({ trouble, full }) {
-    const said = trouble ? `The store cannot be asked: ${trouble}` : full ? "No more fits into this scene: start over." : "";
-    const place = byId("trouble");
-    if (place.textContent !== said) place.textContent = said;
-    place.hidden = !said;
+  #showNotice({ store_error: storeError, is_full: isFull }) {
+    const notice = storeError ? `The store failed: ${storeError}` : isFull ? "This session is full: start over." : "";
+    const element = byId("trouble");
+    if (element.textContent !== notice) element.textContent = notice;
+    element.hidden = !notice;
   }
 
   async #share() {
@@ -161,9 +162,9 @@ export class Controls {
       await navigator.clipboard.writeText(location.href);
       button.textContent = "Copied";
     } catch {
-      // Only secure pages may write there: the address bar has it, too.
+      // The clipboard requires a secure context.
       button.textContent = "Copy it from the address bar";
     }
-    setTimeout(() => (button.textContent = "Copy link"), COPIED_FOR);
+    setTimeout(() => (button.textContent = "Copy link"), COPIED_DURATION);
   }
 }

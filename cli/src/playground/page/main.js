@@ -1,59 +1,59 @@
-// Puts the page together: what the scene tells is drawn, what the user does is told to the scene.
+// Connects the parts of the page: the session's events are drawn, and the user's commands are sent to the session.
 
+import { Announcer } from "./announcer.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Lanes } from "./lanes.js";
-import { News } from "./news.js";
 import { Table } from "./table.js";
 import { Timeline } from "./timeline.js";
 
 const lanes = new Lanes(document.getElementById("lanes"));
 const timeline = new Timeline(document.getElementById("timeline"));
 const table = new Table(document.getElementById("requests"));
-const news = new News(document.getElementById("news"));
+const announcer = new Announcer(document.getElementById("news"));
 
-// Frames may come faster than they can be drawn: those that wait are told as one, and drawing takes half of the time at most,
-// so that whoever presses is heard.
-let waiting = [];
-let took = 0;
+// Frames may arrive faster than they can be drawn: pending frames are merged, and drawing takes at most half of the time, so
+// that the page stays responsive.
+let pending = [];
+let lastDrawTime = 0;
 
-const together = (frames) => {
+const merge = (frames) => {
   const last = frames.at(-1);
-  const said = (lane, word) => frames.findLast((frame) => frame.lanes[lane][word])?.lanes[lane][word];
+  const lastValue = (lane, field) => frames.findLast((frame) => frame.lanes[lane][field])?.lanes[lane][field];
   return {
     ...last,
     requests: frames.flatMap(({ requests }) => requests),
-    lanes: last.lanes.map((shown, lane) => ({ ...shown, said: said(lane, "said"), answer: said(lane, "answer") })),
+    lanes: last.lanes.map((state, lane) => ({ ...state, summary: lastValue(lane, "summary"), response: lastValue(lane, "response") })),
   };
 };
 
-const show = () => {
-  if (waiting.length === 0) return;
-  const begun = performance.now();
-  const frame = together(waiting);
-  waiting = [];
+const draw = () => {
+  if (pending.length === 0) return;
+  const start = performance.now();
+  const frame = merge(pending);
+  pending = [];
   controls.frame(frame);
   lanes.frame(frame);
   timeline.frame(frame);
   table.frame(frame);
-  news.frame(frame);
-  took = performance.now() - begun;
+  announcer.frame(frame);
+  lastDrawTime = performance.now() - start;
 };
 
 const connection = new Connection({
-  scene(scene) {
-    waiting = [];
-    controls.scene(scene);
-    lanes.scene(scene);
-    timeline.scene(scene);
-    table.scene(scene);
-    news.scene(scene);
+  session(session) {
+    pending = [];
+    controls.session(session);
+    lanes.session(session);
+    timeline.session(session);
+    table.session(session);
+    announcer.session(session);
   },
   frame(frame) {
-    if (waiting.push(frame) === 1) setTimeout(() => requestAnimationFrame(show), took);
+    if (pending.push(frame) === 1) setTimeout(() => requestAnimationFrame(draw), lastDrawTime);
   },
-  wrong: (wrong) => controls.wrong(wrong),
-  state: (state, words) => controls.state(state, words),
+  invalid: (errors) => controls.invalid(errors),
+  state: (state, text) => controls.state(state, text),
 });
 const controls = new Controls(connection);
 

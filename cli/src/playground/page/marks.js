@@ -1,17 +1,17 @@
-// The marks of the timeline. Each kind has a shape of its own, and none is drawn where one of its kind already is.
+// The marks of the timeline. Each outcome has its own shape, and a mark is not drawn twice at the same position.
 
-const COLOURS = ["ink", "faint", "line", "admitted", "queued", "refused", "chief"];
-// How far below the line of a lane those who queued leave.
-const BELOW = 8;
+const COLORS = ["ink", "faint", "line", "admitted", "queued", "denied", "accent"];
+// The offset of the marks of queued requests when they leave.
+const LEAVE_OFFSET = 8;
 
-// The page's colours by name. A canvas knows no light-dark(): an element has to work them out.
+// The page's colors by name. A canvas does not support light-dark(), so an element computes them.
 export function palette(element) {
   const style = getComputedStyle(element);
-  const colour = (name) => {
+  const color = (name) => {
     element.style.color = `var(--${name})`;
     return style.color;
   };
-  return Object.fromEntries(COLOURS.map((name) => [name, colour(name)]));
+  return Object.fromEntries(COLORS.map((name) => [name, color(name)]));
 }
 
 export function stroke(pen, from, to) {
@@ -24,17 +24,17 @@ export function stroke(pen, from, to) {
 export class Marks {
   #drawn = new Set();
 
-  constructor(pen, size, colours) {
+  constructor(pen, size, colors) {
     this.pen = pen;
     this.size = size;
-    this.colours = colours;
+    this.colors = colors;
   }
 
-  // Those who came at once: a mark for each kind of them, and how many they are.
-  together(kinds, x, y) {
-    let row = y - (kinds.size - 1) * 6;
-    for (const [kind, count] of kinds) {
-      this.put(kind, x, row, this.colours[kind] ?? this.colours.ink);
+  // The requests of one moment: a mark per outcome, with their number.
+  outcomes(outcomes, x, y) {
+    let row = y - (outcomes.size - 1) * 6;
+    for (const [outcome, count] of outcomes) {
+      this.put(outcome, x, row, this.colors[outcome] ?? this.colors.ink);
       if (count > 1) {
         this.pen.font = "600 11px system-ui, sans-serif";
         this.pen.textAlign = "left";
@@ -44,51 +44,51 @@ export class Marks {
     }
   }
 
-  // From when it came to when it leaves, or will.
-  leave([from, to], y, gone) {
+  // A line from the arrival of a queued request to its departure.
+  departure([from, to], y, hasLeft) {
     if (!this.#isNew("leaves", to, y)) return;
-    this.pen.strokeStyle = this.colours.queued;
+    this.pen.strokeStyle = this.colors.queued;
     this.pen.lineWidth = 0.4;
-    stroke(this.pen, [from, y], [to, y + BELOW]);
-    this.#shape(gone ? "admitted" : "planned", to, y + BELOW, gone ? this.colours.admitted : this.colours.faint);
+    stroke(this.pen, [from, y], [to, y + LEAVE_OFFSET]);
+    this.#shape(hasLeft ? "admitted" : "planned", to, y + LEAVE_OFFSET, hasLeft ? this.colors.admitted : this.colors.faint);
   }
 
-  put(kind, x, y, colour) {
-    if (this.#isNew(kind, x, y)) this.#shape(kind, x, y, colour);
+  put(kind, x, y, color) {
+    if (this.#isNew(kind, x, y)) this.#shape(kind, x, y, color);
   }
 
   #isNew(kind, x, y) {
-    const place = `${kind} ${Math.round(x)} ${Math.round(y)}`;
-    const isNew = !this.#drawn.has(place);
-    this.#drawn.add(place);
+    const position = `${kind} ${Math.round(x)} ${Math.round(y)}`;
+    const isNew = !this.#drawn.has(position);
+    this.#drawn.add(position);
     return isNew;
   }
 
-  #shape(kind, x, y, colour) {
+  #shape(kind, x, y, color) {
     const { pen } = this;
-    const far = 4.2 * this.size;
+    const radius = 4.2 * this.size;
     pen.beginPath();
     pen.lineWidth = 1.8 * this.size;
-    pen.fillStyle = pen.strokeStyle = colour;
+    pen.fillStyle = pen.strokeStyle = color;
     switch (kind) {
-      case "refused":
-        pen.moveTo(x - far, y - far);
-        pen.lineTo(x + far, y + far);
-        pen.moveTo(x + far, y - far);
-        pen.lineTo(x - far, y + far);
+      case "denied":
+        pen.moveTo(x - radius, y - radius);
+        pen.lineTo(x + radius, y + radius);
+        pen.moveTo(x + radius, y - radius);
+        pen.lineTo(x - radius, y + radius);
         return pen.stroke();
       case "queued":
-        pen.moveTo(x, y - 1.2 * far);
-        pen.lineTo(x + 1.2 * far, y);
-        pen.lineTo(x, y + 1.2 * far);
-        pen.lineTo(x - 1.2 * far, y);
+        pen.moveTo(x, y - 1.2 * radius);
+        pen.lineTo(x + 1.2 * radius, y);
+        pen.lineTo(x, y + 1.2 * radius);
+        pen.lineTo(x - 1.2 * radius, y);
         pen.closePath();
         return pen.stroke();
       case "planned":
-        pen.arc(x, y, far, 0, 7);
+        pen.arc(x, y, radius, 0, 7);
         return pen.stroke();
       default:
-        pen.arc(x, y, far, 0, 7);
+        pen.arc(x, y, radius, 0, 7);
         return pen.fill();
     }
   }

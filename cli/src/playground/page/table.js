@@ -1,22 +1,22 @@
-// The last requests as a table, for those who would rather read than look at the timeline.
+// The last requests as a table, as a text alternative to the timeline.
 
-import { seconds } from "./words.js";
+import { seconds } from "./format.js";
 
-const MOST_ROWS = 30;
+const MAX_ROWS = 30;
 
 export class Table {
-  // A request comes to every lane at once.
+  // A row has the results of one request in all lanes.
   #rows = [];
 
-  constructor(place) {
-    this.place = place;
-    place.addEventListener("toggle", () => this.#write());
+  constructor(element) {
+    this.element = element;
+    element.addEventListener("toggle", () => this.#write());
   }
 
-  scene({ lanes }) {
+  session({ lanes }) {
     this.lanes = lanes.length;
     this.#rows = [];
-    this.place.querySelector("thead").innerHTML =
+    this.element.querySelector("thead").innerHTML =
       `<tr><th scope="col">at</th>${lanes.map(({ title }) => `<th scope="col">${title}</th>`).join("")}</tr>`;
     this.#write();
   }
@@ -26,17 +26,19 @@ export class Table {
     for (let first = 0; first < requests.length; first += this.lanes) {
       this.#rows.push(requests.slice(first, first + this.lanes));
     }
-    this.#rows = this.#rows.slice(-MOST_ROWS);
+    this.#rows = this.#rows.slice(-MAX_ROWS);
     this.#write();
   }
 
-  // The last one first.
+  // Newest first.
   #write() {
-    if (!this.place.open) return;
+    if (!this.element.open) return;
     const rows = this.#rows.toReversed().map((request) => {
-      const told = request.map(({ outcome, passes }) => `<td>${outcome}${outcome === "queued" ? `, leaves at ${seconds(passes)}` : ""}</td>`);
-      return `<tr><th scope="row">${seconds(request[0].at, 3)}</th>${told.join("")}</tr>`;
+      const cells = request.map(
+        ({ outcome, passes_at: passesAt }) => `<td>${outcome}${outcome === "queued" ? `, leaves at ${seconds(passesAt)}` : ""}</td>`,
+      );
+      return `<tr><th scope="row">${seconds(request[0].at, 3)}</th>${cells.join("")}</tr>`;
     });
-    this.place.querySelector("tbody").innerHTML = rows.join("");
+    this.element.querySelector("tbody").innerHTML = rows.join("");
   }
 }

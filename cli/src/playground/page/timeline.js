@@ -1,89 +1,90 @@
-// The timeline that all lanes share: what came when, and what became of it.
+// The timeline of all lanes: requests by time, with their outcomes.
 
 import { Marks, palette, stroke } from "./marks.js";
-import { seconds } from "./words.js";
+import { seconds } from "./format.js";
 
-// How many windows are seen of what was, and of what is to come.
+// The visible time before and after now, in windows.
 const [BEFORE, AFTER] = [1.15, 0.3];
 // More than there are pixels.
-const MOST_MOMENTS = 4000;
-const NARROW = 640;
-// Milliseconds that a drawing may take to be made again for every picture.
-const QUICK = 5;
+const MAX_MOMENTS = 4000;
+const NARROW_WIDTH = 640;
+// Milliseconds. A device that takes longer to draw does not animate between frames.
+const MAX_ANIMATED_DRAW_TIME = 5;
+// Milliseconds that the time is extrapolated between frames: a late frame may mean that the session is late.
+const MAX_EXTRAPOLATION = 60;
 const MARGIN = 8;
 
 export class Timeline {
-  // Moments at which requests came: what became of them in each lane, by kind, and when those who queue leave.
+  // Times of requests, with the outcomes in each lane, and the departures of queued requests.
   #moments = [];
   #frame = null;
-  #heard = 0;
+  #receivedAt = 0;
   #dirty = true;
-  #colours = null;
-  #took = 0;
+  #colors = null;
+  #lastDrawTime = 0;
 
   constructor(canvas) {
     this.canvas = canvas;
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     new ResizeObserver(() => (this.#dirty = true)).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      this.#colours = null;
+      this.#colors = null;
       this.#dirty = true;
     });
     requestAnimationFrame(() => this.#animate());
   }
 
-  scene({ lanes, settings }) {
+  session({ lanes, settings }) {
     this.lanes = lanes;
     this.window = settings.window * 1e6;
     this.#moments = [];
     this.#frame = null;
-    this.canvas.setAttribute("aria-label", "Nothing has come yet.");
+    this.canvas.setAttribute("aria-label", "No requests yet.");
   }
 
   frame(frame) {
     this.#frame = frame;
-    this.#heard = performance.now();
+    this.#receivedAt = performance.now();
     this.#dirty = true;
     if (frame.requests.length === 0) return;
     for (const request of frame.requests) this.#add(request);
     const oldest = frame.now - BEFORE * this.window;
-    const gone = this.#moments.findIndex(({ until }) => until > oldest);
-    this.#moments.splice(0, Math.max(gone, this.#moments.length - MOST_MOMENTS));
-    const through = ({ admitted, queued, unchecked }) => admitted + queued + unchecked;
-    const each = this.lanes.map(({ title }, lane) => `${title} ${through(frame.lanes[lane])}`);
-    this.canvas.setAttribute("aria-label", `Let through so far: ${each.join(", ")}.`);
+    const invisible = this.#moments.findIndex(({ until }) => until > oldest);
+    this.#moments.splice(0, Math.max(invisible, this.#moments.length - MAX_MOMENTS));
+    const passed = ({ admitted, queued, unchecked }) => admitted + queued + unchecked;
+    const counts = this.lanes.map(({ title }, lane) => `${title} ${passed(frame.lanes[lane])}`);
+    this.canvas.setAttribute("aria-label", `Requests passed: ${counts.join(", ")}.`);
   }
 
-  #add({ lane, at, outcome, passes }) {
+  #add({ lane, at, outcome, passes_at: passesAt }) {
     let moment = this.#moments.at(-1);
     if (moment?.at !== at) {
-      moment = { at, until: at, lanes: this.lanes.map(() => ({ kinds: new Map(), leaves: [] })) };
+      moment = { at, until: at, lanes: this.lanes.map(() => ({ outcomes: new Map(), departures: [] })) };
       this.#moments.push(moment);
     }
-    const { kinds, leaves } = moment.lanes[lane];
-    kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1);
-    if (passes > at) leaves.push(passes);
-    moment.until = Math.max(moment.until, passes ?? at);
+    const { outcomes, departures } = moment.lanes[lane];
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    if (passesAt > at) departures.push(passesAt);
+    moment.until = Math.max(moment.until, passesAt ?? at);
   }
 
-  // A device that is slow to draw does so when there is something new.
   #animate() {
-    const begun = performance.now();
-    const moves = this.#frame && !this.#frame.paused && !this.reduced.matches;
-    if (this.#frame && (this.#dirty || (moves && this.#took < QUICK))) {
-      this.#draw(moves);
-      this.#took = performance.now() - begun;
+    const start = performance.now();
+    const isMoving = this.#frame && !this.#frame.paused && !this.reduced.matches;
+    if (this.#frame && (this.#dirty || (isMoving && this.#lastDrawTime < MAX_ANIMATED_DRAW_TIME))) {
+      this.#draw(isMoving);
+      this.#lastDrawTime = performance.now() - start;
     }
     requestAnimationFrame(() => this.#animate());
   }
 
-  // Between frames the time goes on, but not far: a frame may be late because the scene is.
-  #now(moves) {
-    const gone = moves ? Math.min(performance.now() - this.#heard, 60) * 1000 * Number(this.#frame.speed) : 0;
-    return this.#frame.now + gone;
+  #now(isMoving) {
+    if (!isMoving) return this.#frame.now;
+    const elapsed = Math.min(performance.now() - this.#receivedAt, MAX_EXTRAPOLATION);
+    return this.#frame.now + elapsed * 1000 * Number(this.#frame.speed);
   }
 
-  #draw(moves) {
+  #draw(isMoving) {
     this.#dirty = false;
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const scale = devicePixelRatio;
@@ -92,62 +93,62 @@ export class Timeline {
       this.canvas.height = Math.round(height * scale);
     }
     const pen = this.canvas.getContext("2d");
-    const colours = (this.#colours ??= palette(this.canvas));
+    const colors = (this.#colors ??= palette(this.canvas));
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
-    const labels = width < NARROW ? MARGIN : 128;
-    const now = this.#now(moves);
+    const labels = width < NARROW_WIDTH ? MARGIN : 128;
+    const now = this.#now(isMoving);
     const begin = now - BEFORE * this.window;
     const x = (time) => labels + ((time - begin) / ((BEFORE + AFTER) * this.window)) * (width - labels - MARGIN);
     const rowHeight = (height - 26) / (this.lanes.length + 1);
-    const y = (row) => rowHeight * (row + (width < NARROW ? 0.68 : 0.5));
+    const y = (row) => rowHeight * (row + (width < NARROW_WIDTH ? 0.68 : 0.5));
 
-    this.#axis(pen, { x, now, begin, labels, width, height, colours });
-    this.lanes.forEach(({ title }, lane) => this.#label(pen, title, labels, width, y(lane + 1), rowHeight, colours));
-    this.#label(pen, "To come", labels, width, y(0), rowHeight, colours);
+    this.#axis(pen, { x, now, begin, labels, width, height, colors });
+    this.lanes.forEach(({ title }, lane) => this.#label(pen, title, labels, width, y(lane + 1), rowHeight, colors));
+    this.#label(pen, "Planned", labels, width, y(0), rowHeight, colors);
 
     pen.save();
     pen.beginPath();
     pen.rect(labels, 0, width - labels, height);
     pen.clip();
-    const marks = new Marks(pen, width < NARROW ? 0.65 : 1, colours);
-    for (const at of this.#frame.planned) marks.put("planned", x(at), y(0), colours.faint);
+    const marks = new Marks(pen, width < NARROW_WIDTH ? 0.65 : 1, colors);
+    for (const at of this.#frame.planned) marks.put("planned", x(at), y(0), colors.faint);
     for (const { at, lanes } of this.#moments) {
-      lanes.forEach(({ leaves }, lane) => {
-        for (const passes of leaves) marks.leave([x(at), x(passes)], y(lane + 1), passes <= now);
+      lanes.forEach(({ departures }, lane) => {
+        for (const leavesAt of departures) marks.departure([x(at), x(leavesAt)], y(lane + 1), leavesAt <= now);
       });
     }
     for (const { at, lanes } of this.#moments) {
-      lanes.forEach(({ kinds }, lane) => marks.together(kinds, x(at), y(lane + 1)));
+      lanes.forEach(({ outcomes }, lane) => marks.outcomes(outcomes, x(at), y(lane + 1)));
     }
     pen.restore();
   }
 
-  #axis(pen, { x, now, begin, labels, width, height, colours }) {
+  #axis(pen, { x, now, begin, labels, width, height, colors }) {
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.lineWidth = 1;
     for (let edge = Math.ceil(begin / this.window) * this.window; x(edge) < width; edge += this.window) {
       if (edge < 0 || x(edge) < labels) continue;
-      pen.strokeStyle = colours.line;
+      pen.strokeStyle = colors.line;
       stroke(pen, [x(edge), 4], [x(edge), height - 20]);
-      pen.fillStyle = colours.faint;
-      // What is the time now is said there.
+      pen.fillStyle = colors.faint;
+      // Leaves space for the label of the current time.
       if (Math.abs(x(edge) - x(now)) > 28) pen.fillText(seconds(edge, 0), Math.min(x(edge), width - 14), height - 6);
     }
-    pen.strokeStyle = colours.chief;
+    pen.strokeStyle = colors.accent;
     pen.lineWidth = 1.6;
     stroke(pen, [x(now), 2], [x(now), height - 18]);
-    pen.fillStyle = colours.chief;
+    pen.fillStyle = colors.accent;
     pen.fillText("now", x(now), height - 6);
   }
 
-  #label(pen, title, labels, width, y, rowHeight, colours) {
-    pen.fillStyle = colours.faint;
+  #label(pen, title, labels, width, y, rowHeight, colors) {
+    pen.fillStyle = colors.faint;
     pen.textAlign = "left";
     pen.font = "12px system-ui, sans-serif";
-    pen.fillText(title, 2, width < NARROW ? y - rowHeight * 0.3 : y + 4);
-    pen.strokeStyle = colours.line;
+    pen.fillText(title, 2, width < NARROW_WIDTH ? y - rowHeight * 0.3 : y + 4);
+    pen.strokeStyle = colors.line;
     pen.lineWidth = 1;
     stroke(pen, [labels, y], [width - MARGIN, y]);
   }

@@ -1,7 +1,7 @@
-//! Brings scenes to pages, and the pages to the browser.
+//! The HTTP server: the page's files, and a session per open page as an event stream.
 
-mod page;
+mod assets;
 mod routes;
-mod scenes;
+mod sessions;
 
-pub(crate) use self::{routes::router, scenes::Scenes};
+pub(crate) use self::{routes::router, sessions::Sessions};

@@ -1,4 +1,4 @@
-//! Who answers what: the page, a scene as server-sent events, and the commands that a page sends to its scene.
+//! Routes: the page, a session as an event stream, and the commands of a page to its session.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -18,55 +18,55 @@ use futures_util::{
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{page, scenes::Scenes};
-use crate::playground::scene::{Settings, Wrong};
+use super::{assets, sessions::Sessions};
+use crate::playground::session::{FieldErrors, Settings};
 
-pub(crate) fn router(scenes: Scenes) -> Router {
+pub(crate) fn router(sessions: Sessions) -> Router {
     Router::new()
-        .route("/", get(page::index))
-        .route("/{file}", get(page::file))
-        .route("/scene", get(scene))
+        .route("/", get(assets::index))
+        .route("/{file}", get(assets::file))
+        .route("/scene", get(session))
         .route("/scenes/{id}/{command}", post(command))
-        .with_state(scenes)
+        .with_state(sessions)
 }
 
-/// Plays the scene that the address describes, for as long as somebody listens.
-async fn scene(State(scenes): State<Scenes>, Query(given): Query<BTreeMap<String, String>>) -> Response {
-    let settings = match Settings::read(&given) {
+/// Runs the session of a URL for as long as the event stream is read.
+async fn session(State(sessions): State<Sessions>, Query(query): Query<BTreeMap<String, String>>) -> Response {
+    let settings = match Settings::parse(&query) {
         Ok(settings) => settings,
-        Err(wrong) => return sse(stream::iter([refusal(&wrong)])),
+        Err(errors) => return event_stream(stream::iter([invalid(&errors)])),
     };
-    match scenes.play(settings) {
-        Ok((opening, frames)) => {
+    match sessions.start(settings) {
+        Ok((info, frames)) => {
             let frames = stream::unfold(frames, async |mut frames| Some((frames.recv().await?, frames)));
             let frames = frames.map(|frame| event("frame", &frame));
-            sse(stream::iter([event("scene", &opening)]).chain(frames))
+            event_stream(stream::iter([event("session", &info)]).chain(frames))
         }
-        Err(why) => sse(stream::iter([refusal(&Wrong::from([("scene", why)]))])),
+        Err(message) => event_stream(stream::iter([invalid(&FieldErrors::from([("session", message)]))])),
     }
 }
 
-async fn command(State(scenes): State<Scenes>, Path((id, command)): Path<(String, String)>) -> Response {
+async fn command(State(sessions): State<Sessions>, Path((id, command)): Path<(String, String)>) -> Response {
     let Ok(command) = command.parse() else {
         return (StatusCode::NOT_FOUND, format!("there is no command {command:?}")).into_response();
     };
-    match scenes.tell(&id, command).await {
+    match sessions.send(&id, command).await {
         true => StatusCode::NO_CONTENT.into_response(),
-        false => (StatusCode::NOT_FOUND, "this scene is over").into_response(),
+        false => (StatusCode::NOT_FOUND, "this session has ended").into_response(),
     }
 }
 
-/// A stream that only fails is still a stream: a browser shows no other answer's words to the page.
-fn refusal(wrong: &Wrong) -> Event {
-    event("wrong", wrong)
+/// Sent as an event, because `EventSource` does not expose the body of an error response.
+fn invalid(errors: &FieldErrors) -> Event {
+    event("invalid", errors)
 }
 
 fn event(name: &str, data: &impl Serialize) -> Event {
-    let data = serde_json::to_string(data).expect("what is told has nothing that JSON has not");
+    let data = serde_json::to_string(data).expect("events can be serialized");
     Event::default().event(name).data(data)
 }
 
-fn sse(events: impl Stream<Item = Event> + Send + 'static) -> Response {
+fn event_stream(events: impl Stream<Item = Event> + Send + 'static) -> Response {
     let events = events.map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }

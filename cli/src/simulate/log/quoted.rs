@@ -1,8 +1,8 @@
-//! What clients sent, as servers write it down: Apache escapes as C does, nginx in hexadecimal.
+//! Quoted fields of access logs. Apache escapes like C, nginx in hexadecimal.
 
 use std::borrow::Cow;
 
-/// What is before the closing quote, and what is after it.
+/// Returns the field before the closing quote, and the rest of the line.
 pub(super) fn take(text: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
     let mut is_escaped = false;
     let end = text.iter().position(|byte| {
@@ -10,41 +10,41 @@ pub(super) fn take(text: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
         is_escaped = *byte == b'\\' && !is_escaped;
         is_end
     })?;
-    Some((plain(&text[..end]), &text[end + 1..]))
+    Some((unescape(&text[..end]), &text[end + 1..]))
 }
 
-/// As it was sent.
-pub(super) fn plain(text: &[u8]) -> Cow<'_, [u8]> {
+/// Replaces escape sequences by the bytes they represent.
+pub(super) fn unescape(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'\\') {
         return Cow::Borrowed(text);
     }
-    let mut plain = Vec::with_capacity(text.len());
+    let mut unescaped = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
         match (byte, after) {
             (b'\\', [b'x', high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                plain.push(16 * digit(*high) + digit(*low));
+                unescaped.push(16 * hex_digit(*high) + hex_digit(*low));
                 rest = after;
             }
             (b'\\', [escaped, after @ ..]) => {
-                plain.push(character(*escaped));
+                unescaped.push(control_character(*escaped));
                 rest = after;
             }
-            _ => plain.push(*byte),
+            _ => unescaped.push(*byte),
         }
     }
-    Cow::Owned(plain)
+    Cow::Owned(unescaped)
 }
 
-fn digit(hexadecimal: u8) -> u8 {
-    match hexadecimal {
-        b'0'..=b'9' => hexadecimal - b'0',
-        _ => hexadecimal.to_ascii_lowercase() - b'a' + 10,
+fn hex_digit(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => digit.to_ascii_lowercase() - b'a' + 10,
     }
 }
 
-fn character(escaped: u8) -> u8 {
+fn control_character(escaped: u8) -> u8 {
     match escaped {
         b'a' => 0x07,
         b'b' => 0x08,
@@ -53,6 +53,6 @@ fn character(escaped: u8) -> u8 {
         b'v' => 0x0b,
         b'f' => 0x0c,
         b'r' => b'\r',
-        itself => itself,
+        other => other,
     }
 }

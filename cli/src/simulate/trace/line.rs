@@ -1,26 +1,24 @@
-//! A line of a trace: a request, when it came, and what it cost.
+//! Parses a line of a trace: a request, its time and its cost.
 
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use serde_json::{Map, Value};
-use tollgate::{Cost, END_OF_TIME, Micros};
+use tollgate::{Cost, MAX_TIMESTAMP, Micros};
 
-use crate::simulate::peer;
+use crate::simulate::set_peer;
 
 const FIELDS: [&str; 6] = ["at_us", "method", "path", "headers", "ip", "cost"];
 
-pub(super) struct Recorded {
+pub(super) struct TraceLine {
     pub(super) at: Micros,
     pub(super) request: Request<()>,
     pub(super) cost: Option<Cost>,
-    /// A field that means nothing.
-    pub(super) unknown: Option<String>,
+    pub(super) unknown_field: Option<String>,
 }
 
-impl Recorded {
-    /// Or what is wrong with it, and where.
-    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+impl TraceLine {
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let fields: Map<String, Value> = serde_json::from_slice(line).map_err(|error| not_json(&error))?;
         let field = |name: &str| fields.get(name).filter(|value| !value.is_null());
         let mut request = Request::new(());
@@ -28,17 +26,17 @@ impl Recorded {
         *request.uri_mut() = field("path").map_or(Ok(Uri::default()), path)?;
         *request.headers_mut() = field("headers").map_or(Ok(HeaderMap::new()), headers)?;
         let address = field("ip").map(ip).transpose()?;
-        peer::set(request.extensions_mut(), address);
+        set_peer(request.extensions_mut(), address);
         Ok(Self {
             at: at(field("at_us"))?,
             request,
             cost: field("cost").map(cost).transpose()?,
-            unknown: fields.keys().find(|name| !FIELDS.contains(&name.as_str())).cloned(),
+            unknown_field: fields.keys().find(|name| !FIELDS.contains(&name.as_str())).cloned(),
         })
     }
 }
 
-/// The line that it names is always the first.
+/// serde_json counts lines within this line, so it is always line 1.
 fn not_json(error: &serde_json::Error) -> String {
     format!(
         "not a request: {}",
@@ -47,10 +45,10 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 fn at(value: Option<&Value>) -> Result<Micros, String> {
-    let value = value.ok_or("at_us is missing: the request's time, in microseconds since 1970")?;
-    let at = value.as_u64().filter(|at| *at <= END_OF_TIME);
+    let value = value.ok_or("at_us is missing: the time of the request, in microseconds since 1970")?;
+    let at = value.as_u64().filter(|at| *at <= MAX_TIMESTAMP);
     at.ok_or_else(|| {
-        wrong(
+        invalid(
             "at_us",
             value,
             "a whole number of microseconds since 1970, up to the year 2112",
@@ -60,29 +58,29 @@ fn at(value: Option<&Value>) -> Result<Micros, String> {
 
 fn method(value: &Value) -> Result<Method, String> {
     let method = value.as_str().and_then(|text| text.parse().ok());
-    method.ok_or_else(|| wrong("method", value, "a method, like GET"))
+    method.ok_or_else(|| invalid("method", value, "a method, like GET"))
 }
 
 fn path(value: &Value) -> Result<Uri, String> {
     let text = value.as_str().filter(|text| text.starts_with('/') || *text == "*");
     let path = text.and_then(|text| text.parse().ok());
-    path.ok_or_else(|| wrong("path", value, "a path that begins with /, and perhaps a query"))
+    path.ok_or_else(|| invalid("path", value, "a path that begins with /, with an optional query"))
 }
 
 fn headers(value: &Value) -> Result<HeaderMap, String> {
     let fields = value.as_object();
-    let fields = fields.ok_or_else(|| wrong("headers", value, "an object of names and values"))?;
+    let fields = fields.ok_or_else(|| invalid("headers", value, "an object of names and values"))?;
     let mut headers = HeaderMap::with_capacity(fields.len());
     for (name, value) in fields {
         let field = format!("headers.{name}");
         let name = HeaderName::from_bytes(name.as_bytes());
-        let name = name.map_err(|_| format!("{field}: this is no header's name"))?;
+        let name = name.map_err(|_| format!("{field}: not a valid header name"))?;
         let text = value
             .as_str()
             .and_then(|text| HeaderValue::from_bytes(text.as_bytes()).ok());
         headers.append(
             name,
-            text.ok_or_else(|| wrong(&field, value, "a header's value, as text"))?,
+            text.ok_or_else(|| invalid(&field, value, "a header value, as a string"))?,
         );
     }
     Ok(headers)
@@ -90,14 +88,14 @@ fn headers(value: &Value) -> Result<HeaderMap, String> {
 
 fn ip(value: &Value) -> Result<IpAddr, String> {
     let address = value.as_str().and_then(|text| text.parse().ok());
-    address.ok_or_else(|| wrong("ip", value, "an address, like 203.0.113.7 or 2001:db8::7"))
+    address.ok_or_else(|| invalid("ip", value, "an address, like 203.0.113.7 or 2001:db8::7"))
 }
 
 fn cost(value: &Value) -> Result<Cost, String> {
     let cost = value.as_u64().and_then(|cost| cost.try_into().ok());
-    cost.ok_or_else(|| wrong("cost", value, "a whole number from 0 to 4294967295"))
+    cost.ok_or_else(|| invalid("cost", value, "a whole number from 0 to 4294967295"))
 }
 
-fn wrong(field: &str, value: &Value, needed: &str) -> String {
-    format!("{field}: {value} is not {needed}")
+fn invalid(field: &str, value: &Value, expected: &str) -> String {
+    format!("{field}: {value} is not {expected}")
 }

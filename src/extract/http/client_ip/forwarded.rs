@@ -1,4 +1,4 @@
-//! What proxies wrote about whom they saw.
+//! `X-Forwarded-For` and `Forwarded`: the addresses that proxies record.
 
 use std::{borrow::Cow, net::IpAddr};
 
@@ -7,15 +7,15 @@ use smallvec::SmallVec;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The one header that is read.
+/// The header that addresses are read from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ForwardingHeader {
     XForwardedFor,
     Forwarded,
 }
 
-/// What an element of the header says.
-type Parse = fn(&[u8]) -> Option<IpAddr>;
+/// Parses an element of the header.
+type ParseElement = fn(&[u8]) -> Option<IpAddr>;
 
 impl ForwardingHeader {
     pub(super) const fn name(self) -> HeaderName {
@@ -25,9 +25,10 @@ impl ForwardingHeader {
         }
     }
 
-    /// Whom each proxy saw, the nearest one first: proxies add to the end of the list. What is not an address is `None`.
+    /// The address that each proxy recorded, from the nearest proxy to the farthest, since proxies append to the list. An element
+    /// that is not an address is `None`.
     pub(super) fn hops(self, headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
-        let hop: Parse = match self {
+        let parse: ParseElement = match self {
             Self::XForwardedFor => x_forwarded_for,
             Self::Forwarded => forwarded,
         };
@@ -36,11 +37,11 @@ impl ForwardingHeader {
         std::iter::from_fn(move || {
             let (before, element) = split_last(&list.as_ref()?[..rest?], b',');
             rest = before.map(<[u8]>::len);
-            Some(hop(element))
+            Some(parse(element))
         })
     }
 
-    /// The lines of the header, which are one list.
+    /// All lines of the header, joined into one list.
     fn list(self, headers: &HeaderMap) -> Option<Cow<'_, [u8]>> {
         let lines = headers.get_all(self.name()).into_iter().map(HeaderValue::as_bytes);
         match &*lines.collect::<SmallVec<[_; 1]>>() {
@@ -51,8 +52,8 @@ impl ForwardingHeader {
     }
 }
 
-/// What stands before the last separator that is not in quotes, if there is one, and what stands after it. Quotes are counted
-/// from the right too: one that a client left open cannot swallow what a proxy wrote after it.
+/// Splits at the last separator outside of quotes, if there is one. Quotes are paired from the right, so that a quote that a
+/// client left open does not hide the elements that proxies appended.
 fn split_last(text: &[u8], separator: u8) -> (Option<&[u8]>, &[u8]) {
     let mut quoted = false;
     let is_separator = |&at: &usize| {
@@ -64,8 +65,8 @@ fn split_last(text: &[u8], separator: u8) -> (Option<&[u8]>, &[u8]) {
     (at.map(|at| &text[..at]), text[after..].trim_ascii())
 }
 
-/// What stands between separators, the last one first.
-fn split_from_the_right(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+/// The parts between separators, from right to left.
+fn rsplit(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let (before, last) = split_last(rest?, separator);
@@ -74,24 +75,24 @@ fn split_from_the_right(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8
     })
 }
 
-/// Whether an odd number of backslashes stands before it.
+/// Whether an odd number of backslashes precedes the byte.
 fn is_escaped(text: &[u8], at: usize) -> bool {
     text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// An element of X-Forwarded-For: an address, with a port from some proxies.
+/// An element of `X-Forwarded-For`: an address, to which some proxies add a port.
 fn x_forwarded_for(element: &[u8]) -> Option<IpAddr> {
     node(str::from_utf8(element).ok()?)
 }
 
-/// The `for` of an element of Forwarded, like `for="[2001:db8::1]:4711";proto=https`.
+/// The `for` parameter of an element of `Forwarded`, like `for="[2001:db8::1]:4711";proto=https`.
 fn forwarded(element: &[u8]) -> Option<IpAddr> {
-    let mut values = split_from_the_right(element, b';').filter_map(|pair| {
+    let mut values = rsplit(element, b';').filter_map(|pair| {
         let (name, value) = pair.split_at_checked("for=".len())?;
         name.eq_ignore_ascii_case(b"for=").then_some(value)
     });
     let value = values.next()?;
-    // Of two, nobody knows which one the proxy meant.
+    // With two `for` parameters, the element is ambiguous.
     if values.next().is_some() {
         return None;
     }
@@ -117,8 +118,8 @@ fn node(text: &str) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// A number, or a name where it is hidden too. Nothing else will do: an element whose quotes do not pair up would otherwise
-/// be read as an address with a long port, until somebody writes another quote before it.
+/// A port number or an obfuscated port (RFC 7239). Other characters are invalid: otherwise an element with an unpaired quote
+/// would parse as an address with a long port.
 fn is_port(text: &str) -> bool {
     !text.is_empty()
         && text

@@ -1,15 +1,13 @@
-//! The address of the client, as far as it can be believed.
+//! The client's address.
 //!
-//! It begins with the socket's peer, which nobody can make up. Only if that is a proxy whom the owner trusts, one header
-//! is read, from the right, where each proxy added whom it saw; the first address that is not a trusted proxy's is the
-//! client's. What is left of it, a client may have written.
+//! Resolution starts at the socket's peer address, which cannot be forged. If the peer is a trusted proxy, one header is read
+//! from right to left, since each proxy appends the address of its peer. The first address that does not belong to a trusted
+//! proxy is the client's; the addresses to its left may be forged.
 
 mod client_ip;
 mod forwarded;
+mod in_networks;
 mod networks;
 mod peer;
-#[cfg(feature = "rules")]
-mod proxies;
-mod within;
 
-pub use self::{client_ip::ClientIp, peer::Unaddressed, within::Within};
+pub use self::{client_ip::ClientIp, in_networks::InNetworks, peer::NoPeerAddr};

@@ -1,10 +1,10 @@
-//! Networks that addresses are in, or not.
+//! Sets of networks.
 
 use std::{net::IpAddr, sync::Arc};
 
 use ipnet::IpNet;
 
-use crate::invalid::Invalid;
+use crate::config_error::ConfigError;
 
 #[derive(Clone, Debug)]
 pub(super) struct Networks(Arc<[IpNet]>);
@@ -13,22 +13,22 @@ impl Networks {
     pub(super) fn parse<N: AsRef<str>>(
         field: &'static str,
         networks: impl IntoIterator<Item = N>,
-    ) -> Result<Self, Invalid> {
+    ) -> Result<Self, ConfigError> {
         let networks = networks.into_iter().map(|text| network(field, text.as_ref()));
         networks.collect::<Result<_, _>>().map(Self)
     }
 
-    pub(super) fn contain(&self, address: &IpAddr) -> bool {
+    pub(super) fn contains(&self, address: &IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))
     }
 }
 
-/// A network, or the one of a single address. IPv4 in IPv6's clothing is taken for what it is, as clients are.
-fn network(field: &'static str, text: &str) -> Result<IpNet, Invalid> {
+/// Parses a network or a single address. An IPv4-mapped IPv6 network is converted to IPv4, as peer addresses are.
+fn network(field: &'static str, text: &str) -> Result<IpNet, ConfigError> {
     let single = || text.parse::<IpAddr>().map(IpNet::from);
     let network = text.parse().or_else(|_| single()).map_err(|_| {
         let must = "be an address or a network, like 10.0.0.0/8 or fd00::/8";
-        Invalid::new(field, format_args!("{text:?}"), must)
+        ConfigError::new(field, format_args!("{text:?}"), must)
     })?;
     let mapped = network.addr().to_canonical();
     let bits = network.prefix_len();

@@ -1,4 +1,4 @@
-//! Who is at the other end of the socket.
+//! The peer address of a request.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,29 +8,29 @@ use http::{Extensions, Request};
 
 use crate::extract::KeyError;
 
-/// Says of a request, in its extensions, that it has no address, since it came over a Unix socket or from a recording.
+/// Request extension that marks a request without a peer address, such as one from a Unix socket or a recording.
 ///
-/// A request without it and without an address is an error of the service (500): nobody said who its peer is. With it, the
-/// request lacks an address as others lack a header, and what stands in for that takes its place.
+/// A request with neither this extension nor an address is an error of the service (500). With it, the address is
+/// [missing](KeyError::Missing), like a missing header, and a default key applies.
 ///
 /// ```
 /// use http::Request;
-/// use tollgate::{ClientIp, KeyExtractor, Or, extract::Unaddressed};
+/// use tollgate::{ClientIp, KeyExtractor, Or, extract::NoPeerAddr};
 ///
-/// let request = Request::builder().extension(Unaddressed).body(())?;
+/// let request = Request::builder().extension(NoPeerAddr).body(())?;
 /// let client = Or::new(ClientIp::peer(), "local");
 /// assert_eq!(client.extract(&request)?.unwrap().as_str(), "~local");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unaddressed;
+pub struct NoPeerAddr;
 
-/// The peer's address. An IPv4 address that came through an IPv6 socket is an IPv4 address.
+/// The peer's address. An IPv4-mapped IPv6 address is converted to IPv4.
 pub(super) fn address<B>(request: &Request<B>) -> Result<IpAddr, KeyError> {
     let extensions = request.extensions();
-    match of_axum(extensions).or_else(|| extensions.get().copied()) {
+    match axum_peer(extensions).or_else(|| extensions.get().copied()) {
         Some(peer) => Ok(peer.ip().to_canonical()),
-        None if extensions.get::<Unaddressed>().is_some() => Err(KeyError::missing("a peer address")),
+        None if extensions.get::<NoPeerAddr>().is_some() => Err(KeyError::missing("a peer address")),
         None => Err(KeyError::not_provided(
             "peer address",
             "serve the router with .into_make_service_with_connect_info::<SocketAddr>(), in tests add the layer \
@@ -39,9 +39,9 @@ pub(super) fn address<B>(request: &Request<B>) -> Result<IpAddr, KeyError> {
     }
 }
 
-/// The same, of a request that may be said to have none.
+/// The peer's address, or `None` for a request that is marked with [`NoPeerAddr`].
 #[cfg(feature = "rules")]
-pub(super) fn known<B>(request: &Request<B>) -> Result<Option<IpAddr>, KeyError> {
+pub(super) fn optional_address<B>(request: &Request<B>) -> Result<Option<IpAddr>, KeyError> {
     match address(request) {
         Err(KeyError::Missing { .. }) => Ok(None),
         address => address.map(Some),
@@ -49,12 +49,12 @@ pub(super) fn known<B>(request: &Request<B>) -> Result<Option<IpAddr>, KeyError>
 }
 
 #[cfg(feature = "axum")]
-fn of_axum(extensions: &Extensions) -> Option<SocketAddr> {
+fn axum_peer(extensions: &Extensions) -> Option<SocketAddr> {
     let real = extensions.get().map(|ConnectInfo(peer)| *peer);
     real.or_else(|| extensions.get().map(|MockConnectInfo(peer)| *peer))
 }
 
 #[cfg(not(feature = "axum"))]
-fn of_axum(_: &Extensions) -> Option<SocketAddr> {
+fn axum_peer(_: &Extensions) -> Option<SocketAddr> {
     None
 }

@@ -1,4 +1,4 @@
-//! An answer that is under way.
+//! The pending response of a request.
 
 use std::{
     future::Future,
@@ -13,10 +13,10 @@ use tokio::{runtime::Handle, sync::oneshot};
 use super::{queue::Answer, shared::Shared};
 use crate::store::redis::error::StoreError;
 
-/// A call that whoever asked sees to.
+/// A call that is polled by the task of its own request.
 pub(crate) type Led = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// An answer that is under way, and the call that brings it, if that is led by whoever waits for it.
+/// The pending response of a request, and its call if the task of the request polls that itself.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) struct Awaited {
     shared: Arc<Shared>,
@@ -50,7 +50,7 @@ impl Future for Awaited {
     }
 }
 
-/// A call that has been sent is seen through: its answer tells whether the connection is any good.
+/// A call is completed in the background when its request is cancelled: its result shows whether the connection works.
 impl Drop for Awaited {
     fn drop(&mut self) {
         if let (Some(led), Ok(runtime)) = (self.led.take(), Handle::try_current()) {

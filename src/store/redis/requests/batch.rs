@@ -1,4 +1,4 @@
-//! Requests that travel together, and the time that each of them has.
+//! Requests that are sent in one call, each with its deadline.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -7,12 +7,12 @@ use tokio::time::{Instant, timeout_at};
 use super::queue::Request;
 use crate::store::redis::{error::StoreError, servers::Server};
 
-/// Requests in the order in which they came, and so of their deadlines. Nobody is held up by one who has left or has run
-/// out of time; and who has, is not sent if that is not too late.
+/// Requests in the order of arrival, and so of their deadlines. A cancelled or expired request does not delay the others, and
+/// is dropped if the batch has not been sent yet.
 pub(crate) struct Batch {
     pub(crate) requests: Vec<Request>,
     address: Arc<str>,
-    /// What each request was given, for its error to tell.
+    /// The deadline of each request, for its error.
     deadline: Duration,
     sent: Option<Instant>,
 }
@@ -27,12 +27,12 @@ impl Batch {
         }
     }
 
-    /// Who is to blame if it is late.
+    /// Sets the address that timeout errors name.
     pub(crate) fn bound_for(&mut self, server: &Server) {
         self.address = Arc::clone(server.address());
     }
 
-    /// Does some work while anybody waits for it, and answers those who run out of time meanwhile.
+    /// Runs a future until no request waits any more, and fails the requests whose deadline passes meanwhile.
     pub(crate) async fn within<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         while let Some(until) = self.next_deadline() {
@@ -57,7 +57,8 @@ impl Batch {
         }
     }
 
-    /// From now on it is too late to leave anybody out: a reply speaks of all. False if there is nobody left.
+    /// Drops cancelled and expired requests, and marks the rest as sent: the reply will cover all of them. False if none is
+    /// left.
     pub(crate) fn set_off(&mut self) -> bool {
         self.expire();
         self.requests.retain(Request::is_awaited);
@@ -65,34 +66,34 @@ impl Batch {
         !self.requests.is_empty()
     }
 
-    /// When it was sent, or would be.
+    /// When it was sent; the current time if it was not.
     pub(crate) fn sent(&self) -> Instant {
         self.sent.unwrap_or_else(Instant::now)
     }
 
-    /// It was turned away before anything was done: it may leave again, with those who are still there.
+    /// Marks it as not sent, after Redis has rejected it without executing anything: it may be sent again.
     pub(crate) fn turn_back(&mut self) {
         self.sent = None;
     }
 
-    /// Whether nobody has answered since then, for so long that something must be wrong.
+    /// Whether at least half the deadline has passed since then, which counts as a failure of the server.
     pub(crate) fn is_silence(&self, since: Instant) -> bool {
         since.elapsed() >= self.deadline / 2
     }
 
-    /// What those are told who have run out of time.
+    /// The error of requests whose deadline has passed.
     pub(crate) fn late(&self) -> StoreError {
-        StoreError::late(&self.address, self.deadline, self.sent.is_some())
+        StoreError::timeout(&self.address, self.deadline, self.sent.is_some())
     }
 
-    /// Tells everybody the same.
+    /// Answers all requests with the same error.
     pub(crate) fn fail(&mut self, error: &StoreError) {
         for request in &mut self.requests {
             request.answer(Err(error.clone()));
         }
     }
 
-    /// Each on its own.
+    /// Splits it into batches of one request each.
     pub(crate) fn split(self) -> impl Iterator<Item = Self> {
         let Self {
             requests,

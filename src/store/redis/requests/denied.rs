@@ -1,11 +1,11 @@
-//! Keys that have nothing left, as far as this node has been told.
+//! The denial cache: exhausted keys, as far as this node knows.
 //!
-//! Whoever asks for a spent key again is told again, without asking Redis: an attack on it costs next to nothing. What
-//! was said is repeated until the key may have something again, and for a second at most, since another node may have
-//! given something back. What is repeated is about a limit as it was: one that has been changed since is asked at once.
+//! A request for an exhausted key is denied from the cache, without asking Redis, so an attack on a key causes almost no load.
+//! A denial is repeated until its `retry_after` has elapsed, and for a second at most, since another node may have refunded a
+//! charge. It applies to the version of the limit that was denied: after a limit has changed, Redis is asked at once.
 //!
-//! Redis is asked again a little before that time is over rather than after: the time counts from when the call was sent, but
-//! what clients are told to wait counts from when its answer came.
+//! A denial expires slightly early rather than late: its age counts from when the call was sent, but the `retry_after` that
+//! clients receive counts from when the reply arrived.
 
 use std::{
     hash::BuildHasher,
@@ -22,164 +22,164 @@ use tokio::time::Instant;
 
 use crate::{
     charge::{Charge, Charges},
-    decision::{Decision, Tier, Tiers},
+    decision::{Decision, TierDecision, TierDecisions},
     time::Micros,
     verdict::Outcome,
 };
 
-/// The longest a refusal is repeated.
-const LONGEST: Duration = Duration::from_secs(1);
+/// The maximal age of a denial.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The most refusals that are kept.
-const MOST: usize = 10_000;
+/// The maximal number of denials.
+const MAX_DENIALS: usize = 10_000;
 
-/// How often all of them are looked through for those that are over. Whoever spends more keys than there is room for must not
-/// have that done for each of their requests.
-const SWEEP: Duration = Duration::from_millis(100);
+/// The minimal interval between sweeps of expired denials. A client that exhausts more keys than fit must not cause a sweep
+/// with each request.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 pub(crate) struct Denied {
     hasher: RandomState,
-    /// How many there are, so that nobody waits for a lock to see that there is none.
+    /// The number of denials, so that a request takes no lock while there is none.
     count: AtomicUsize,
     kept: RwLock<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    refusals: HashTable<Refusal>,
-    /// When they were last looked through.
+    denials: HashTable<Refusal>,
+    /// When expired denials were last swept.
     swept: Option<Instant>,
-    /// When something was last given back. What was sent before is not kept: it may have been refused before that.
-    given_back: Option<Instant>,
+    /// When a charge was last refunded. Denials of calls that were sent before are not cached: they may precede the refund.
+    last_refund: Option<Instant>,
 }
 
 struct Refusal {
     decision: Decision,
-    /// The tier that has nothing left for the longest.
-    spent: usize,
+    /// The tier with the longest `retry_after`.
+    exhausted: usize,
     received: Instant,
     until: Instant,
 }
 
 impl Refusal {
-    /// Of a decision that refuses and promises a time. Where charges may be given back, it may be over any moment.
+    /// From a denial with a `retry_after`. Provisional charges are not cached: they may be refunded at any time.
     fn new(decision: &Decision, sent: Instant, received: Instant) -> Option<Self> {
         if decision.is_provisional() {
             return None;
         }
         let retry_after = decision.retry_after()?;
-        let spent = decision
+        let exhausted = decision
             .tiers()
             .iter()
-            .position(|tier| tier.is_spent_for(retry_after))?;
+            .position(|tier| tier.requires_wait(retry_after))?;
         Some(Self {
             decision: decision.clone(),
-            spent,
+            exhausted,
             received,
-            until: sent + retry_after.min(LONGEST),
+            until: sent + retry_after.min(MAX_AGE),
         })
     }
 
     fn charge(&self) -> &Charge {
-        &self.decision.tiers()[self.spent].charge
+        &self.decision.tiers()[self.exhausted].charge
     }
 
-    /// Whether these charges would be refused as well: the same tiers on the same terms, and of what refused, at least
-    /// as much, unless that can never be had.
-    fn speaks_of(&self, charges: &Charges) -> bool {
-        let same = |(tier, charge): (&Tier, &Charge)| {
-            let asked = &tier.charge;
+    /// Whether these charges would be denied as well: the same tiers with the same settings and costs, where a tier that denied
+    /// may have a higher cost, up to its capacity.
+    fn applies_to(&self, charges: &Charges) -> bool {
+        let same = |(tier, charge): (&TierDecision, &Charge)| {
+            let cached = &tier.charge;
             let costs = match tier.verdict().outcome() {
-                Outcome::Limited { .. } => asked.cost..=charge.limit.rule().capacity(),
-                Outcome::Admitted { .. } | Outcome::Impossible => asked.cost..=asked.cost,
+                Outcome::Limited { .. } => cached.cost..=charge.limit.algorithm().capacity(),
+                Outcome::Admitted { .. } | Outcome::Impossible => cached.cost..=cached.cost,
             };
             costs.contains(&charge.cost)
-                && (charge.shadow, charge.listed) == (asked.shadow, asked.listed)
-                && charge.limit == asked.limit
-                && charge.key == asked.key
+                && (charge.shadow, charge.hidden) == (cached.shadow, cached.hidden)
+                && charge.limit == cached.limit
+                && charge.key == cached.key
         };
         let tiers = self.decision.tiers();
         tiers.len() == charges.len() && tiers.iter().zip(charges.as_slice()).all(same)
     }
 
-    /// In whole microseconds that have gone by, rounded down: nobody is told to come back too early.
+    /// The decision after the elapsed time, in microseconds rounded down: no client is asked to retry too early.
     fn repeat(&self, charges: Charges, now: Instant) -> Decision {
-        let gone = now.saturating_duration_since(self.received).as_micros() as Micros;
-        let mut tiers = Tiers::new();
-        for (charge, said) in charges.into_each().zip(self.decision.tiers()) {
-            tiers.push(Tier::new(charge, said.verdict().after(gone)));
+        let elapsed = now.saturating_duration_since(self.received).as_micros() as Micros;
+        let mut tiers = TierDecisions::new();
+        for (charge, tier) in charges.into_each().zip(self.decision.tiers()) {
+            tiers.push(TierDecision::new(charge, tier.verdict().advanced_by(elapsed)));
         }
-        Decision::new(self.decision.now() + gone, tiers)
+        Decision::new(self.decision.now() + elapsed, tiers)
     }
 }
 
 impl Denied {
-    /// What has been said of these charges, or them again if nothing has that still holds.
+    /// The cached denial of these charges, or the charges if there is none.
     pub(crate) fn repeat(&self, charges: Charges) -> Result<Decision, Charges> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return Err(charges);
         }
         let now = Instant::now();
-        // Many ask at once for what an attack is after, and none of them should wait for another.
+        // A read lock: in an attack, many requests read the same denial at once.
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        let said_of = |charge: &Charge| {
+        let find = |charge: &Charge| {
             let hash = self.hash(charge);
-            let refusal = kept.refusals.find(hash, |refusal| refusal.charge().counts_as(charge))?;
-            (now < refusal.until && refusal.speaks_of(&charges)).then_some(refusal)
+            let denial = kept.denials.find(hash, |denial| denial.charge().counts_as(charge))?;
+            (now < denial.until && denial.applies_to(&charges)).then_some(denial)
         };
-        match charges.as_slice().iter().find_map(said_of) {
-            Some(refusal) => {
-                let limit = refusal.charge().limit.clone();
-                let decision = refusal.repeat(charges, now);
+        match charges.as_slice().iter().find_map(find) {
+            Some(denial) => {
+                let limit = denial.charge().limit.clone();
+                let decision = denial.repeat(charges, now);
                 drop(kept);
-                limit.measures().repeated();
+                limit.metrics().count_cached_denial();
                 Ok(decision)
             }
             None => Err(charges),
         }
     }
 
-    /// Keeps a refusal that came in answer to a call of that time.
+    /// Caches the denial of a call that was sent and answered at these times.
     pub(crate) fn remember(&self, decision: &Decision, sent: Instant, received: Instant) {
-        let refusal = match decision.admits() {
+        let denial = match decision.admits() {
             true => return,
             false => Refusal::new(decision, sent, received),
         };
-        let Some(refusal) = refusal.filter(|refusal| refusal.until > received) else {
+        let Some(denial) = denial.filter(|denial| denial.until > received) else {
             return;
         };
         let mut kept = self.kept();
-        if kept.given_back.is_some_and(|given_back| sent <= given_back) {
+        if kept.last_refund.is_some_and(|last_refund| sent <= last_refund) {
             return;
         }
-        if kept.refusals.len() >= MOST && kept.swept.is_none_or(|swept| received - swept >= SWEEP) {
-            kept.refusals.retain(|refusal| refusal.until > received);
+        if kept.denials.len() >= MAX_DENIALS && kept.swept.is_none_or(|swept| received - swept >= SWEEP_INTERVAL) {
+            kept.denials.retain(|denial| denial.until > received);
             kept.swept = Some(received);
         }
-        let full = kept.refusals.len() >= MOST;
-        let hash = self.hash(refusal.charge());
-        let place = kept.refusals.entry(
+        let full = kept.denials.len() >= MAX_DENIALS;
+        let hash = self.hash(denial.charge());
+        let place = kept.denials.entry(
             hash,
-            |known| known.charge().counts_as(refusal.charge()),
+            |known| known.charge().counts_as(denial.charge()),
             |known| self.hash(known.charge()),
         );
         match place {
-            Entry::Occupied(mut known) => *known.get_mut() = refusal,
+            Entry::Occupied(mut known) => *known.get_mut() = denial,
             Entry::Vacant(_) if full => {}
             Entry::Vacant(place) => {
-                place.insert(refusal);
+                place.insert(denial);
             }
         }
-        self.count.store(kept.refusals.len(), Ordering::Relaxed);
+        self.count.store(kept.denials.len(), Ordering::Relaxed);
     }
 
-    /// Forgets everything: something was given back, or may have been. What refusals say of other keys would be wrong too,
-    /// and to ask once more costs little.
+    /// Clears the cache after a refund, or a call that may have refunded. A denial contains verdicts on other keys too, which
+    /// may be wrong now, and asking Redis once more is cheap.
     pub(crate) fn forget(&self, now: Instant) {
         let mut kept = self.kept();
-        kept.given_back = Some(now);
-        kept.refusals.clear();
+        kept.last_refund = Some(now);
+        kept.denials.clear();
         self.count.store(0, Ordering::Relaxed);
     }
 
@@ -202,14 +202,14 @@ mod tests {
         Charge::new(limit, Key::named("user", user))
     }
 
-    fn refuse(denied: &Denied, user: usize, retry_after: Duration) {
+    fn deny(denied: &Denied, user: usize, retry_after: Duration) {
         let retry_after = retry_after.as_micros() as Micros;
         let verdict = Verdict {
             outcome: Outcome::Limited { retry_after },
             remaining: 0,
             reset_after: retry_after,
         };
-        let decision = Decision::of_one(0, Tier::new(charge(user), verdict));
+        let decision = Decision::of_one(0, TierDecision::new(charge(user), verdict));
         denied.remember(&decision, Instant::now(), Instant::now());
     }
 
@@ -218,19 +218,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn there_is_room_for_so_many_and_room_is_made_ten_times_a_second() {
+    async fn a_full_cache_is_swept_at_most_ten_times_a_second() {
         let denied = Denied::default();
-        for user in 0..MOST {
-            refuse(&denied, user, Duration::from_millis(if user == 0 { 10 } else { 5000 }));
+        for user in 0..MAX_DENIALS {
+            deny(&denied, user, Duration::from_millis(if user == 0 { 10 } else { 5000 }));
         }
-        let last = MOST - 1;
-        for (gone, newcomer, expected) in [(0, MOST, false), (99, MOST + 1, false), (1, MOST + 2, true)] {
-            tokio::time::advance(Duration::from_millis(gone)).await;
-            refuse(&denied, newcomer, LONGEST);
-            assert_eq!(is_kept(&denied, newcomer), expected);
-            assert!(is_kept(&denied, last) && denied.kept().refusals.len() == MOST);
+        let last = MAX_DENIALS - 1;
+        for (elapsed, new_user, expected) in [
+            (0, MAX_DENIALS, false),
+            (99, MAX_DENIALS + 1, false),
+            (1, MAX_DENIALS + 2, true),
+        ] {
+            tokio::time::advance(Duration::from_millis(elapsed)).await;
+            deny(&denied, new_user, MAX_AGE);
+            assert_eq!(is_kept(&denied, new_user), expected);
+            assert!(is_kept(&denied, last) && denied.kept().denials.len() == MAX_DENIALS);
         }
-        // A second after they were refused, Redis is asked again, whatever it has promised.
+        // A denial expires after a second, even if its `retry_after` is longer.
         tokio::time::advance(Duration::from_millis(899)).await;
         assert!(is_kept(&denied, last));
         tokio::time::advance(Duration::from_millis(1)).await;

@@ -1,4 +1,4 @@
-//! One call to one Redis, and what is learnt from how it went.
+//! One call to one node, and what its result means for the connection and the circuit breaker.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{batch::Batch, queue::Request, remedy::Remedy, shared::Shared};
 use crate::{
-    measure,
+    metrics,
     operation::Operation,
     store::redis::{
         error::StoreError,
@@ -16,25 +16,25 @@ use crate::{
     },
 };
 
-/// Whether a Redis has keys that are not its own yet, because somebody has referred us to it.
+/// Whether a node is asked for keys of a slot that is being migrated to it, after an ASK redirect.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Told {
     Nothing,
     ToAsk,
 }
 
-/// A Redis said no to a whole batch. Nothing has been done, unless it is the connection that failed.
+/// A batch that a node rejected as a whole. Nothing was executed, unless the connection failed.
 pub(crate) struct Refused {
     pub(crate) line: Line,
     pub(crate) server: Arc<Server>,
     error: RedisError,
 }
 
-/// Asks a Redis, and answers everybody in the batch, unless all of it was refused.
+/// Sends a batch to a node and answers its requests, unless the node rejects the batch as a whole.
 pub(crate) async fn ask(
     shared: &Arc<Shared>,
     server: &Arc<Server>,
-    told: Told,
+    asking: Told,
     batch: &mut Batch,
 ) -> Result<(), Refused> {
     let begun = Instant::now();
@@ -55,20 +55,20 @@ pub(crate) async fn ask(
     if !batch.set_off() {
         return Ok(());
     }
-    measure::batch(batch.requests.len());
+    metrics::batch_size(batch.requests.len());
     let now = shared.named_time.then(|| shared.clock.now());
     let operations = batch.requests.iter().map(|request| &request.operation);
     let command = call::encode(operations, &shared.prefix, now);
     let mut connection = line.connection.clone();
     match batch
-        .within(program::run(&command, &mut connection, told == Told::ToAsk))
+        .within(program::run(&command, &mut connection, asking == Told::ToAsk))
         .await
     {
         Some(Ok(reply)) => match answer(shared, server, batch, &reply, &command) {
             Ok(None) => server.breaker.answered(),
             Ok(Some(error)) => learn(shared, server, &line, &error),
             Err(error) => {
-                // An answer that makes no sense may be another call's: the line is out of step.
+                // An invalid reply may belong to another call, so the connection cannot be used any more.
                 line.retire();
                 batch.fail(&error);
             }
@@ -79,13 +79,13 @@ pub(crate) async fn ask(
             return Err(Refused { line, server, error });
         }
         None => {
-            // Silence may be a half-open socket, which nothing but a new one heals. A batch that waited for most of its
-            // time before it was sent cannot tell.
+            // The socket may be half-open, so the connection is replaced. A batch that was sent shortly before its deadline
+            // is no evidence of that.
             if batch.is_silence(batch.sent()) {
                 line.retire();
                 failed(shared, server, &batch.late());
             }
-            forget_refusals(shared, batch);
+            forget_denials(shared, batch);
         }
     }
     Ok(())
@@ -96,16 +96,16 @@ impl Refused {
         Remedy::of(&self.error)
     }
 
-    /// Nothing more can be done about it.
+    /// Fails the batch with an error that a retry cannot resolve.
     pub(crate) fn fail(self, shared: &Arc<Shared>, batch: &mut Batch) {
         let Self { line, server, error } = self;
         learn(shared, &server, &line, &error);
-        forget_refusals(shared, batch);
+        forget_denials(shared, batch);
         batch.fail(&StoreError::after_sending(server.address(), error));
     }
 }
 
-/// What an error tells about the connection that it came by, and about the Redis at its end.
+/// Updates the connection and the circuit breaker after an error reply.
 fn learn(shared: &Arc<Shared>, server: &Arc<Server>, line: &Line, error: &RedisError) {
     let remedy = Remedy::of(error);
     let error = StoreError::after_sending(server.address(), error.clone());
@@ -115,7 +115,7 @@ fn learn(shared: &Arc<Shared>, server: &Arc<Server>, line: &Line, error: &RedisE
             return;
         }
     }
-    match remedy.speaks_of_all() {
+    match remedy.is_server_wide() {
         true => failed(shared, server, &error),
         false => {
             server.breaker.answered();
@@ -124,17 +124,17 @@ fn learn(shared: &Arc<Shared>, server: &Arc<Server>, line: &Line, error: &RedisE
     }
 }
 
-/// A call to this Redis has failed, and others would.
+/// Records a failure that other calls to this node would have, too.
 fn failed(shared: &Arc<Shared>, server: &Arc<Server>, error: &StoreError) {
     server.breaker.failed(error);
-    // Another may have its keys by now.
+    // Another node may serve its slots by now.
     if let Servers::Cluster(cluster) = &shared.servers {
         cluster.refresh();
     }
 }
 
-/// What a call without an answer may have given back, it may have given back.
-fn forget_refusals(shared: &Shared, batch: &Batch) {
+/// An unanswered refund may have been applied, so cached denials are dropped.
+fn forget_denials(shared: &Shared, batch: &Batch) {
     let corrects = |request: &Request| !matches!(request.operation, Operation::Acquire(_));
     if let Some(denied) = &shared.denied
         && batch.requests.iter().any(corrects)
@@ -143,8 +143,8 @@ fn forget_refusals(shared: &Shared, batch: &Batch) {
     }
 }
 
-/// Tells everybody in a batch what came of it, or the error that kept it from going on. Redis may have failed some of
-/// them, and why may be news of all.
+/// Answers the requests of a batch. Returns the error of a request that failed, preferably one that affects the whole server; a
+/// reply that cannot be decoded is an error.
 fn answer(
     shared: &Shared,
     server: &Server,
@@ -162,14 +162,14 @@ fn answer(
         let acquires = matches!(operation, Operation::Acquire(_));
         let decided = reply.decision(operation)?;
         match (&shared.denied, &decided) {
-            // What is said of a part is not what will be said of the whole.
+            // The verdicts on a part are not the decision about the whole request.
             _ if request.is_part => {}
             (Some(denied), Ok(decision)) if acquires => denied.remember(decision, sent, received),
             (Some(denied), _) if !acquires => denied.forget(received),
             _ => {}
         }
         request.answer(decided.map_err(|error| {
-            if failure.is_none() || Remedy::of(&error).speaks_of_all() {
+            if failure.is_none() || Remedy::of(&error).is_server_wide() {
                 failure = Some(error.clone());
             }
             StoreError::after_sending(server.address(), error)

@@ -1,4 +1,4 @@
-//! The decision to come.
+//! The future of a decision.
 
 use std::{
     fmt,
@@ -8,24 +8,23 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{runtime::Handle, time::Instant};
 
 use super::{awaited::Awaited, queue::Answer, send, shared::Shared, spread};
 use crate::{
     decision::Decision,
-    measure::{Stopwatch, Wait},
+    metrics::{StoreCallOutcome, StoreCallTimer},
     operation::Operation,
     store::redis::error::StoreError,
 };
 
-/// The future of a [`RedisStore`](crate::RedisStore)'s decision. Nothing is sent before it is first polled.
+/// The future of a [`RedisStore`](crate::RedisStore)'s decision. It sends nothing before it is first polled.
 #[must_use = "futures do nothing unless polled"]
 pub struct RedisDecision {
     shared: Arc<Shared>,
-    /// Until it is first polled.
+    /// `None` after the first poll.
     operation: Option<Operation>,
-    awaited: Option<(Stopwatch, Awaited)>,
+    awaited: Option<(StoreCallTimer, Awaited)>,
 }
 
 impl RedisDecision {
@@ -37,7 +36,7 @@ impl RedisDecision {
         }
     }
 
-    /// What can be said without asking Redis, or the operation again.
+    /// The answer if Redis is not needed for it, or the operation.
     fn known(&self, operation: Operation) -> Result<Answer, Operation> {
         if operation.charges().next().is_none() {
             return Ok(Ok(Decision::exempt(self.shared.clock.now())));
@@ -50,8 +49,7 @@ impl RedisDecision {
             (_, operation) => operation,
         };
         if Handle::try_current().is_err() {
-            let nowhere = RedisError::from((ErrorKind::Io, "there is no tokio runtime here"));
-            return Ok(Err(StoreError::before_sending(self.shared.servers.address(), nowhere)));
+            return Ok(Err(StoreError::NoRuntime));
         }
         Err(operation)
     }
@@ -72,17 +70,17 @@ impl Future for RedisDecision {
         if let Some(operation) = self.operation.take() {
             match self.known(operation) {
                 Ok(answer) => return Poll::Ready(answer),
-                Err(operation) => self.awaited = Some((Stopwatch::start(), self.send(operation))),
+                Err(operation) => self.awaited = Some((StoreCallTimer::start(), self.send(operation))),
             }
         }
         let awaited = self.awaited.as_mut();
-        let (_, awaited) = awaited.expect("a future is not polled again after it is ready");
+        let (_, awaited) = awaited.expect("polled after completion");
         let answer = ready!(Pin::new(awaited).poll(context));
         if let Some((stopwatch, _)) = self.awaited.take() {
             stopwatch.stop(match &answer {
-                Ok(_) => Some(Wait::Answered),
-                Err(StoreError::Down { .. }) => None,
-                Err(_) => Some(Wait::Failed),
+                Ok(_) => Some(StoreCallOutcome::Answered),
+                Err(StoreError::CircuitOpen { .. }) => None,
+                Err(_) => Some(StoreCallOutcome::Failed),
             });
         }
         Poll::Ready(answer)

@@ -1,7 +1,8 @@
-//! A batch's way to whoever has its keys.
+//! The router: sends a batch to the node that serves its keys.
 //!
-//! What may have been done is never sent again. But a Redis that says `MOVED`, `ASK`, `TRYAGAIN`, `NOPERM` or `NOAUTH`
-//! says so before it does anything, and then the batch goes on: to somebody else, a little later, or one by one.
+//! A batch that may have been executed is never sent again. But a node replies with `MOVED`, `ASK`, `TRYAGAIN`, `NOPERM` or
+//! `NOAUTH` before it executes anything, and then the batch is retried: on another node, after a delay, one request at a time,
+//! or over a new connection.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,40 +20,40 @@ use crate::store::redis::{
     servers::{Cluster, Server, Servers, Slot},
 };
 
-/// How often a batch is sent on: a cluster that sends it in circles is no help.
-const HOPS: usize = 8;
+/// The maximal number of redirects per batch, in case the cluster redirects in circles.
+const MAX_REDIRECTS: usize = 8;
 
-/// How long to wait for keys that are on their way before they are asked for again.
-const ON_THEIR_WAY: Duration = Duration::from_millis(5);
+/// The delay before a retry, while keys are being migrated.
+const TRYAGAIN_DELAY: Duration = Duration::from_millis(5);
 
-/// Sends a batch to whoever has its keys, and answers everybody in it.
+/// Sends a batch to the node that serves its keys, and answers its requests.
 pub(crate) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
-    let (mut hops, mut logged_in) = (0, false);
-    // Whom this batch has been referred to, and nobody else.
-    let mut referred: Option<Arc<Server>> = None;
+    let (mut redirects, mut logged_in) = (0, false);
+    // The target of an ASK redirect, which applies to this batch only.
+    let mut ask_target: Option<Arc<Server>> = None;
     loop {
-        let (server, told) = match referred.take() {
+        let (server, asking) = match ask_target.take() {
             Some(server) => (server, Told::ToAsk),
             None => match owner(shared, slot, &mut batch).await {
                 Some(server) => (server, Told::Nothing),
                 None => return,
             },
         };
-        let asked = exchange::ask(shared, &server, told, &mut batch).await;
-        let Err(refused) = asked else {
-            // It may be the call that was one failure too many.
+        let asked = exchange::ask(shared, &server, asking, &mut batch).await;
+        let Err(rejected) = asked else {
+            // The call may have opened the circuit breaker.
             return probe::server(shared, &server);
         };
-        match (refused.remedy(), &shared.servers) {
-            (Remedy::Moved(to), Servers::Cluster(cluster)) if hops < HOPS => {
-                hops += 1;
-                cluster.moved(slot, &refused.server, &to);
+        match (rejected.remedy(), &shared.servers) {
+            (Remedy::Moved(to), Servers::Cluster(cluster)) if redirects < MAX_REDIRECTS => {
+                redirects += 1;
+                cluster.moved(slot, &rejected.server, &to);
             }
-            (Remedy::Ask(to), Servers::Cluster(cluster)) if hops < HOPS => {
-                hops += 1;
-                referred = cluster.node(&refused.server, &to);
+            (Remedy::Ask(to), Servers::Cluster(cluster)) if redirects < MAX_REDIRECTS => {
+                redirects += 1;
+                ask_target = cluster.node(&rejected.server, &to);
             }
-            // Whoever asks for nothing that is forbidden, or on its way, need not suffer for those who do.
+            // A request whose own keys are permitted and not being migrated succeeds if it is sent alone.
             (Remedy::Split | Remedy::TryAgain, _) if batch.requests.len() > 1 => {
                 for alone in batch.split() {
                     Box::pin(send(shared, slot, alone)).await;
@@ -60,23 +61,23 @@ pub(crate) async fn send(shared: &Arc<Shared>, slot: Slot, mut batch: Batch) {
                 return;
             }
             (Remedy::TryAgain, _) => {
-                if batch.within(sleep(ON_THEIR_WAY)).await.is_none() {
+                if batch.within(sleep(TRYAGAIN_DELAY)).await.is_none() {
                     return;
                 }
             }
             (Remedy::LogIn, _) if !logged_in => {
                 logged_in = true;
-                refused.line.retire();
+                rejected.line.retire();
             }
             _ => {
-                refused.fail(shared, &mut batch);
+                rejected.fail(shared, &mut batch);
                 return probe::server(shared, &server);
             }
         }
     }
 }
 
-/// Whoever has the keys, if it is worth asking; otherwise everybody is told why not.
+/// The node that serves a slot, if its circuit breaker is closed; otherwise fails the batch.
 async fn owner(shared: &Arc<Shared>, slot: Slot, batch: &mut Batch) -> Option<Arc<Server>> {
     let found = match &shared.servers {
         Servers::One(server) => Ok(Arc::clone(server)),
@@ -85,16 +86,16 @@ async fn owner(shared: &Arc<Shared>, slot: Slot, batch: &mut Batch) -> Option<Ar
             None => find(shared, cluster, slot, batch).await?,
         },
     };
-    let worth_asking = found.and_then(|server| {
+    let available = found.and_then(|server| {
         batch.bound_for(&server);
         let checked = server.breaker.check(batch.requests.len());
         checked.inspect_err(|_| probe::server(shared, &server))?;
         Ok(server)
     });
-    worth_asking.inspect_err(|error| batch.fail(error)).ok()
+    available.inspect_err(|error| batch.fail(error)).ok()
 }
 
-/// Finds out who has a slot, while anybody in the batch waits for it.
+/// Discovers the node that serves a slot, while a request of the batch waits for it.
 async fn find(
     shared: &Arc<Shared>,
     cluster: &Arc<Cluster>,
@@ -110,7 +111,7 @@ async fn find(
     let failure = match batch.within(cluster.refresh().wait()).await {
         Some(Ok(())) => {
             entrance.answered();
-            return Some(cluster.owner(slot).ok_or_else(|| cluster.nobody(slot)));
+            return Some(cluster.owner(slot).ok_or_else(|| cluster.unserved(slot)));
         }
         Some(Err(error)) => StoreError::before_sending(cluster.address(), error),
         None if batch.is_silence(begun) => batch.late(),

@@ -1,10 +1,10 @@
-//! How requests get to Redis and back: together, in time, and never twice.
+//! Delivers requests to Redis: in batches, within their deadlines, at most once.
 //!
-//! A request becomes a decision (`future`). It waits while calls are in flight (`queue`; a cluster has one for each slot,
-//! `queues`), and leaves with those who wait beside it (`send`) as a `batch`; its answer is `awaited`. A batch finds whoever
-//! has its keys (`journey`), and is one call there (`exchange`), which also tells something about that Redis (`remedy`). One
-//! that is given up is looked after (`probe`). A request whose keys are in several slots is a request in each (`spread`). Who
-//! is known to be refused need not go (`denied`).
+//! The future of a decision (`future`) answers from the denial cache (`denied`) or submits a request. While calls are in
+//! flight, the request waits in a queue (`queue`; a cluster has one per slot, `queues`). The batcher (`send`) takes queued
+//! requests as a `batch`, and the future polls their pending response (`awaited`). The router (`journey`) sends a batch to the
+//! node that serves its keys, in one call (`exchange`), and errors are classified (`remedy`). While a circuit breaker is open,
+//! a task probes its node (`probe`). A request whose keys are in several slots is split into a request per slot (`spread`).
 
 mod awaited;
 mod batch;

@@ -1,4 +1,4 @@
-//! Finds out when a Redis that is not asked any more is back, so that no request has to.
+//! Probes: background calls that close an open circuit breaker when the node has recovered.
 
 use std::{
     sync::{Arc, Weak},
@@ -23,30 +23,30 @@ use crate::{
     store::redis::servers::{Breaker, Cluster, Probing, Server, Servers},
 };
 
-/// How long to wait between two looks. Together with the patience for a connection it is less than a second.
-const INTERVAL: Duration = Duration::from_millis(250);
+/// The interval between probes. Together with the default connect timeout it is less than a second.
+const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What a look charges: so much is allowed that it always writes, since a Redis that only reads is not back.
-const PROBE: Quota = Quota::per_second(u32::MAX);
+/// The quota of a probe: it is never exhausted, so that a probe always writes, since a read-only Redis has not recovered.
+const PROBE_QUOTA: Quota = Quota::per_second(u32::MAX);
 
-/// Who is looked after.
+/// The target of a probe.
 enum Patient {
     Server(Weak<Server>),
-    /// A cluster of which nobody has said yet who has which keys.
+    /// A cluster whose slot map is not known yet.
     Cluster(Weak<Cluster>),
 }
 
-/// Looks after a Redis that is not asked.
+/// Probes a node if its circuit breaker is open.
 pub(crate) fn server(shared: &Arc<Shared>, server: &Arc<Server>) {
     keep(shared, &server.breaker, || Patient::Server(Arc::downgrade(server)));
 }
 
-/// Looks after a cluster that nobody could be found in.
+/// Probes a cluster if the circuit breaker of its discovery is open.
 pub(crate) fn cluster(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
     keep(shared, &cluster.entrance, || Patient::Cluster(Arc::downgrade(cluster)));
 }
 
-/// The task ends when Redis is back, and when the store or the runtime is gone.
+/// Starts the probe task, unless it runs. The task ends when a probe succeeds, or when the store or the runtime is dropped.
 fn keep(shared: &Arc<Shared>, breaker: &Arc<Breaker>, patient: impl FnOnce() -> Patient) {
     if let Some(probing) = breaker.probing() {
         tokio::spawn(probe(Arc::downgrade(shared), patient(), probing));
@@ -55,7 +55,7 @@ fn keep(shared: &Arc<Shared>, breaker: &Arc<Breaker>, patient: impl FnOnce() -> 
 
 async fn probe(shared: Weak<Shared>, patient: Patient, probing: Probing) {
     loop {
-        sleep(INTERVAL).await;
+        sleep(PROBE_INTERVAL).await;
         let Some(shared) = shared.upgrade() else { return };
         let is_back = match &patient {
             Patient::Server(server) => match server.upgrade() {
@@ -73,30 +73,30 @@ async fn probe(shared: Weak<Shared>, patient: Patient, probing: Probing) {
     }
 }
 
-/// Whether a call is answered as a request's would have to be. A node of a cluster that has no keys is not asked, and
-/// nothing can be said against it.
+/// Whether a call to the node succeeds, as a request's would. A cluster node without slots receives no requests, and counts as
+/// recovered.
 async fn answers(shared: &Arc<Shared>, server: &Arc<Server>) -> bool {
-    let limit = Limit::new("tollgate.probe", FixedWindow::new(PROBE));
+    let limit = Limit::new("tollgate.probe", FixedWindow::new(PROBE_QUOTA));
     let name = match &shared.servers {
         Servers::One(_) => Some("probe".into()),
         Servers::Cluster(cluster) => {
-            // It may be gone for good, and another have its keys.
+            // The node may be removed, and another one may serve its slots.
             let _ = cluster.refresh().wait().await;
             cluster.name_at(server, |name| shared.prefix.key(&charge(&limit, name)))
         }
     };
     let Some(name) = name else { return true };
-    // To connect may take longer than a call.
+    // Connecting may take longer than the deadline of a call.
     if server.line().await.is_err() {
         return false;
     }
     let charged = Operation::Acquire(charge(&limit, &name).into());
     let (request, answer) = Request::new(charged, Instant::now() + shared.deadline);
     let mut batch = Batch::new(vec![request], server.address(), shared.deadline);
-    if let Err(refused) = exchange::ask(shared, server, Told::Nothing, &mut batch).await {
-        let speaks_of_all = refused.remedy().speaks_of_all();
-        refused.fail(shared, &mut batch);
-        return !speaks_of_all;
+    if let Err(rejected) = exchange::ask(shared, server, Told::Nothing, &mut batch).await {
+        let is_server_wide = rejected.remedy().is_server_wide();
+        rejected.fail(shared, &mut batch);
+        return !is_server_wide;
     }
     matches!(answer.await, Ok(Ok(_)))
 }

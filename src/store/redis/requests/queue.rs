@@ -1,11 +1,12 @@
-//! Requests that wait to be sent.
+//! The queue of requests that wait to be sent.
 //!
-//! While nothing is in flight, a request leaves at once. While calls are, those that arrive wait here, and all of them
-//! leave together when a call returns. So batches are as large as Redis is busy, and nobody waits for company.
+//! While no call is in flight, a request is sent at once. While calls are in flight, new requests are queued, and all of them
+//! are sent as one batch when a call returns. So batches grow with the load on Redis, and no request waits for others to
+//! arrive.
 //!
-//! A request that finds nothing in flight leads: it sees to its own call, which spares it two changes of tasks. Nobody
-//! else ever waits for it to do so, since its task may have other things to do; whoever comes next is sent by a task of
-//! the store's own.
+//! A request that finds no call in flight is sent inline: its own task polls the call, which saves two task switches. No other
+//! request waits for an inline call, since its task may be busy with other work; later requests are sent by spawned sender
+//! tasks.
 
 use std::{
     collections::VecDeque,
@@ -15,22 +16,22 @@ use std::{
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
-    algorithm::Rule, charge::Charge, decision::Decision, operation::Operation, store::redis::error::StoreError,
+    algorithm::AnyAlgorithm, charge::Charge, decision::Decision, operation::Operation, store::redis::error::StoreError,
 };
 
-/// The most work in a batch: Redis serves nobody else meanwhile. A charge is one, which takes it some microseconds.
-const MOST: usize = 128;
+/// The maximal weight of a batch, during which Redis serves no other client. A charge weighs 1, and takes a few microseconds.
+const MAX_BATCH_WEIGHT: usize = 128;
 
-/// How many entries in a log are as much work as a charge.
-const ENTRIES: usize = 64;
+/// The number of log entries that weigh as much as a charge.
+const LOG_ENTRIES_PER_CHARGE: usize = 64;
 
 pub(crate) type Answer = Result<Decision, StoreError>;
 
-/// An operation, until when it may take, and where its answer is awaited.
+/// An operation, its deadline, and the channel for its answer.
 pub(crate) struct Request {
     pub(crate) operation: Operation,
     pub(crate) until: Instant,
-    /// Whether it is about some of a request's tiers only.
+    /// Whether it contains only some of a request's tiers.
     pub(crate) is_part: bool,
     answer: Option<oneshot::Sender<Answer>>,
 }
@@ -53,7 +54,7 @@ impl Request {
         (Self { is_part, ..request }, awaited)
     }
 
-    /// Answers, unless that has been done. Whoever asked may have left.
+    /// Sends the answer, unless one was sent. The receiver may have been dropped.
     pub(crate) fn answer(&mut self, answer: Answer) {
         if let Some(awaited) = self.answer.take() {
             _ = awaited.send(answer);
@@ -64,40 +65,40 @@ impl Request {
         self.answer.is_some()
     }
 
-    /// Whether it has not been answered and somebody is there to hear it.
+    /// Whether it is unanswered and its receiver has not been dropped.
     pub(crate) fn is_awaited(&self) -> bool {
         self.answer.as_ref().is_some_and(|answer| !answer.is_closed())
     }
 
     fn work(&self) -> usize {
-        let work = |charge: &Charge| match charge.limit.rule() {
-            Rule::SlidingLog(_) => 1 + charge.cost as usize / ENTRIES,
+        let work = |charge: &Charge| match charge.limit.algorithm() {
+            AnyAlgorithm::SlidingLog(_) => 1 + charge.cost as usize / LOG_ENTRIES_PER_CHARGE,
             _ => 1,
         };
         self.operation.charges().map(work).sum()
     }
 }
 
-/// What waits, and who sends it.
+/// Queued requests, and the number of senders.
 #[derive(Default)]
 pub(crate) struct Queue(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
     requests: VecDeque<Request>,
-    /// Whether a request that found nothing in flight is seeing to its own call.
+    /// Whether an inline call is in flight.
     led: bool,
-    /// How many tasks take turns in sending what waits.
+    /// The number of sender tasks.
     senders: usize,
 }
 
-/// What is to be done about a request.
+/// How an enqueued request is sent.
 pub(crate) enum Turn {
-    /// It leaves at once, and whoever asked sees to it.
+    /// At once, by an inline call.
     Lead(Box<Request>),
-    /// One more task is needed to send what waits.
+    /// By a new sender task, which the caller has to spawn.
     Send,
-    /// It will be sent.
+    /// By a running sender task.
     Wait,
 }
 
@@ -106,34 +107,34 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a request in. At most `most` tasks take turns in sending.
-    pub(crate) fn push(&self, request: Request, most: usize) -> Turn {
+    /// Enqueues a request, for at most `max_senders` sender tasks.
+    pub(crate) fn push(&self, request: Request, max_senders: usize) -> Turn {
         let mut waiting = self.waiting();
         if !waiting.led && waiting.senders == 0 {
             waiting.led = true;
             return Turn::Lead(Box::new(request));
         }
         waiting.requests.push_back(request);
-        if waiting.senders < most {
+        if waiting.senders < max_senders {
             waiting.senders += 1;
             return Turn::Send;
         }
         Turn::Wait
     }
 
-    /// The request that led has been answered, or has left its call to a task.
+    /// Ends the inline call.
     pub(crate) fn followed(&self) {
         self.waiting().led = false;
     }
 
-    /// As many of the oldest as make a batch. When there is none, the task that asks has to end.
+    /// Takes the oldest requests that fit in a batch. `None` if the queue is empty: the calling sender task has to end.
     pub(crate) fn take(&self) -> Option<Vec<Request>> {
         let mut waiting = self.waiting();
         let mut work = 0;
         let mut fits = |request: &Request| {
             let is_first = work == 0;
             work += request.work();
-            is_first || work <= MOST
+            is_first || work <= MAX_BATCH_WEIGHT
         };
         let count = waiting.requests.iter().take_while(|request| fits(request)).count();
         if count == 0 {
@@ -143,7 +144,7 @@ impl Queue {
         Some(waiting.requests.drain(..count).collect())
     }
 
-    /// A task has ended before its time. If it was the last, nobody is going to send what waits.
+    /// Removes a sender task that was dropped early. Returns the queued requests if it was the last sender.
     pub(crate) fn abandon(&self) -> VecDeque<Request> {
         let mut waiting = self.waiting();
         waiting.senders -= 1;

@@ -1,4 +1,4 @@
-//! A queue for each slot: a call is about keys of one slot.
+//! A queue per slot: all keys of a call are in one slot.
 
 use std::sync::OnceLock;
 
@@ -6,9 +6,9 @@ use super::queue::Queue;
 use crate::store::redis::servers::{Servers, Slot};
 
 pub(crate) enum Queues {
-    /// Without a cluster there is one slot.
+    /// Without a cluster, there is one slot.
     One(Queue),
-    /// Of a cluster's slots, those that were ever asked for have one.
+    /// The queues of a cluster's slots, created on first use.
     Slots(Box<[OnceLock<Box<Queue>>]>),
 }
 

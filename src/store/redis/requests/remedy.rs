@@ -1,24 +1,24 @@
-//! What an error of Redis's calls for.
+//! Classifies errors of Redis by the action that they require.
 
 use deadpool_redis::redis::RedisError;
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Remedy {
-    /// The connection is at fault, or leads to a Redis that is not, or not yet, the one to ask.
+    /// Reconnect: the connection failed, or its node is not a primary that serves calls.
     Replace,
-    /// The same, but a new connection may make a difference to this very call: it was turned away at the door.
+    /// Reconnect, and send this call again: Redis did not execute it, since the connection is not authenticated.
     LogIn,
-    /// It will pass, and others would hear the same until then.
+    /// Fail fast: the condition is temporary, and other calls would fail until it ends.
     Wait,
-    /// These keys are somewhere else, and stay there.
+    /// Another node serves the slot.
     Moved(String),
-    /// These keys may be somewhere else for now.
+    /// The slot is being migrated, and its keys may be on this node.
     Ask(String),
-    /// Some of these keys are on their way.
+    /// Some keys of the call are being migrated: send it again later.
     TryAgain,
-    /// Some of these keys may not be touched, and others may be.
+    /// The user may access only some keys of the call: send its requests one by one.
     Split,
-    /// None: it is about this call alone, or nothing can be done from here.
+    /// Fail this call: the error affects no other call, or the client cannot resolve it.
     Nothing,
 }
 
@@ -26,7 +26,7 @@ impl Remedy {
     pub(crate) fn of(error: &RedisError) -> Self {
         let to = || error.redirect_node().map(|(address, _)| address.to_owned());
         match error.code().unwrap_or_default() {
-            // A primary that was demoted answers, but not what it is asked; one that is loading was restarted.
+            // A demoted primary rejects writes; a node that is loading was restarted.
             "READONLY" | "MASTERDOWN" | "LOADING" => Self::Replace,
             "NOAUTH" => Self::LogIn,
             "BUSY" | "CLUSTERDOWN" => Self::Wait,
@@ -34,14 +34,14 @@ impl Remedy {
             "ASK" => to().map_or(Self::Wait, Self::Ask),
             "TRYAGAIN" => Self::TryAgain,
             "NOPERM" => Self::Split,
-            // Without memory (OOM, MISCONF, NOREPLICAS) Redis still answers whoever needs nothing written.
+            // With OOM, MISCONF and NOREPLICAS, Redis still answers calls that write nothing.
             _ if error.is_io_error() || error.is_unrecoverable_error() => Self::Replace,
             _ => Self::Nothing,
         }
     }
 
-    /// Whether others would fare no better, so that Redis need not be asked for a while.
-    pub(crate) fn speaks_of_all(&self) -> bool {
+    /// Whether other calls would fail, too, so that the error counts as a failure for the circuit breaker.
+    pub(crate) fn is_server_wide(&self) -> bool {
         match self {
             Self::Replace | Self::LogIn | Self::Wait => true,
             Self::Moved(_) | Self::Ask(_) | Self::TryAgain | Self::Split | Self::Nothing => false,
@@ -55,15 +55,14 @@ mod tests {
 
     use super::*;
 
-    /// As Redis says it.
-    fn remedy(said: &str) -> Remedy {
-        let reply = parse_redis_value(format!("-{said}\r\n").as_bytes()).unwrap();
+    fn remedy(message: &str) -> Remedy {
+        let reply = parse_redis_value(format!("-{message}\r\n").as_bytes()).unwrap();
         Remedy::of(&reply.extract_error().unwrap_err())
     }
 
     #[test]
-    fn each_error_is_taken_for_what_it_is() {
-        for (said, expected) in [
+    fn errors_are_classified_by_their_code() {
+        for (message, expected) in [
             ("READONLY You can't write against a read only replica.", Remedy::Replace),
             ("MASTERDOWN Link with MASTER is down", Remedy::Replace),
             ("LOADING Redis is loading the dataset in memory", Remedy::Replace),
@@ -88,7 +87,7 @@ mod tests {
             ("CROSSSLOT Keys in request don't hash to the same slot", Remedy::Nothing),
             ("ERR user_script:1: tollgate: no algorithm x", Remedy::Nothing),
         ] {
-            assert_eq!(remedy(said), expected, "{said}");
+            assert_eq!(remedy(message), expected, "{message}");
         }
         let lost = RedisError::from((ErrorKind::Io, "broken pipe"));
         assert_eq!(Remedy::of(&lost), Remedy::Replace);

@@ -1,8 +1,8 @@
-//! Sends what waits, batch after batch, for as long as there is something to send.
+//! The batcher: sender tasks that send queued requests in batches until the queue is empty.
 //!
-//! As many tasks do this as there are lanes, so that Redis finds the next batch when it is done with one. A task that
-//! finds nothing to send ends, and the next request starts another: no task outlives its work, so a store outlives any
-//! runtime that it is used on.
+//! There are at most as many sender tasks as connections to a node, so that Redis receives the next batch while it executes
+//! one. A sender task ends when the queue is empty, and the next request starts another one: no task outlives its work, so a
+//! store outlives the runtimes that it is used on.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ use crate::{
     store::redis::{error::StoreError, servers::Slot},
 };
 
-/// Sends an operation whose keys are all in one slot.
+/// Submits an operation whose keys are all in one slot.
 pub(crate) fn submit(shared: &Arc<Shared>, slot: Slot, operation: Operation, until: Instant) -> Awaited {
     let (request, answer) = Request::new(operation, until);
     Awaited::new(shared, push(shared, slot, request), answer)
 }
 
-/// The same for those of a request's tiers that are in one slot, if others are not.
+/// Submits the part of an operation whose keys are in one slot, if others are not.
 pub(crate) fn submit_part(shared: &Arc<Shared>, slot: Slot, operation: Operation, until: Instant) -> Awaited {
     let (request, answer) = Request::part(operation, until);
     Awaited::new(shared, push(shared, slot, request), answer)
 }
 
-/// Sees to it that a request is sent, by a task or by whoever asked.
+/// Enqueues a request. Returns its call if it is sent inline, and spawns a sender task if one is needed.
 fn push(shared: &Arc<Shared>, slot: Slot, request: Request) -> Option<Led> {
     match shared.queues.of(slot).push(request, shared.lanes) {
         Turn::Lead(request) => {
@@ -61,7 +61,7 @@ async fn lead(leader: Leader, request: Request) {
 
 struct Leader(Arc<Shared>, Slot);
 
-/// However it ends, the next one may lead.
+/// However an inline call ends, the next request may be sent inline.
 impl Drop for Leader {
     fn drop(&mut self) {
         self.0.queues.of(self.1).followed();
@@ -80,14 +80,14 @@ impl Sender {
         while let Some(requests) = shared.queues.of(self.slot).take() {
             let batch = Batch::new(requests, shared.servers.address(), shared.deadline);
             journey::send(shared, self.slot, batch).await;
-            // Whoever has just been answered may ask again: together they leave in fewer and larger batches.
+            // Clients that were just answered may send their next request: this makes for fewer and larger batches.
             tokio::task::yield_now().await;
         }
         self.done = true;
     }
 }
 
-/// A runtime that ends takes its tasks with it, wherever they are.
+/// A runtime that shuts down drops its tasks at any await point.
 impl Drop for Sender {
     fn drop(&mut self) {
         if !self.done {

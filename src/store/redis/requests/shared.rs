@@ -1,4 +1,4 @@
-//! What all requests of a store share.
+//! The state that all requests of a store share.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) servers: Servers,
     pub(crate) queues: Queues,
-    /// How many connections each of them has.
+    /// The number of connections per node.
     pub(crate) lanes: usize,
-    /// Unless refusals are not to be repeated, as on a clock that does not go with the time.
+    /// `None` if denials are not cached, as with a clock other than that of Redis.
     pub(crate) denied: Option<Denied>,
     pub(crate) prefix: Prefix,
     pub(crate) deadline: Duration,
     pub(crate) clock: Clock,
-    /// Whether calls name the time by that clock. Otherwise Redis goes by its own.
+    /// Whether calls contain the time of that clock. Otherwise Redis uses its own.
     pub(crate) named_time: bool,
 }
 
@@ -32,7 +32,7 @@ impl Shared {
         self.servers.slot(|| self.prefix.key(charge))
     }
 
-    /// The slot of everything that an operation is about, if there is only one.
+    /// The slot of all charges of an operation, if they share one.
     pub(crate) fn slot_of_all(&self, operation: &Operation) -> Option<Slot> {
         let mut slots = operation.charges().map(|charge| self.slot(charge));
         let first = slots.next()?;

@@ -1,8 +1,8 @@
-//! A request whose keys are in several of a cluster's slots.
+//! Scatter-gather for requests whose keys are in several slots of a cluster.
 //!
-//! No script can charge them all or none. So each slot is asked for its part, side by side, and if one refuses, what
-//! the others took is given back. A limit is never exceeded; but until it is given back, a charge is in the way of
-//! others, and if that is lost, until it has drained.
+//! No script can charge several slots atomically. So each slot is charged in parallel, and if one denies, the charges of the
+//! others are refunded. A limit is never exceeded; but until a charge is refunded it may cause denials of other requests, and
+//! if the refund is lost, until it expires.
 
 use std::{future::poll_fn, pin::Pin, sync::Arc, task::Poll};
 
@@ -14,42 +14,44 @@ use tokio::{
 use super::{awaited::Awaited, queue::Answer, send, shared::Shared};
 use crate::{
     charge::{Charge, Charges},
-    decision::{Decision, Tier},
+    decision::{Decision, TierDecision},
     operation::Operation,
     receipt::Receipt,
     store::redis::servers::Slot,
 };
 
-/// The tiers of one slot, by their places among the request's.
+/// The tiers of one slot, with their positions in the request.
 struct Part<T> {
     slot: Slot,
     places: Vec<usize>,
     about: T,
 }
 
-/// Sends an operation, slot by slot.
+/// Submits an operation, in one part per slot.
 pub(crate) fn submit(shared: &Arc<Shared>, operation: Operation, until: Instant) -> Awaited {
     let (sender, answer) = oneshot::channel();
     let applied = apply(Arc::clone(shared), operation, until, sender);
     Awaited::new(shared, Some(Box::pin(applied)), answer)
 }
 
-/// Does what an operation says, slot by slot, and answers. It is seen through though nobody waits for the answer any
-/// more: what has been taken may have to be given back.
+/// Applies an operation in one part per slot, and answers. It is completed even if the request is cancelled, since charges may
+/// have to be refunded.
 async fn apply(shared: Arc<Shared>, operation: Operation, until: Instant, answer: oneshot::Sender<Answer>) {
     let sent = Instant::now();
     let acquires = matches!(operation, Operation::Acquire(_));
-    let mut said = ask(&shared, split(&shared, operation), until).await;
-    let admitted = said.iter().all(|part| part.about.as_ref().is_ok_and(Decision::admits));
+    let mut answers = ask(&shared, split(&shared, operation), until).await;
+    let admitted = answers
+        .iter()
+        .all(|part| part.about.as_ref().is_ok_and(Decision::admits));
     let mut late = None;
     if acquires && !admitted {
-        let mut refunds = Box::pin(ask(&shared, refunds(&mut said), Instant::now() + shared.deadline));
+        let mut refunds = Box::pin(ask(&shared, refunds(&mut answers), Instant::now() + shared.deadline));
         match timeout_at(until, &mut refunds).await {
-            Ok(refunded) => tell_as_they_stand(&mut said, refunded),
+            Ok(refunded) => refresh_verdicts(&mut answers, refunded),
             Err(_) => late = Some(refunds),
         }
     }
-    let decided = merge(said);
+    let decided = merge(answers);
     if let Some(denied) = &shared.denied {
         match &decided {
             Ok(decision) if acquires => denied.remember(decision, sent, Instant::now()),
@@ -73,7 +75,7 @@ impl<T> Part<T> {
     }
 }
 
-/// Asks every slot for its part, side by side.
+/// Sends all parts in parallel.
 async fn ask(shared: &Arc<Shared>, parts: Vec<Part<Operation>>, until: Instant) -> Vec<Part<Answer>> {
     let decide = |part: Part<Operation>| {
         let slot = part.slot;
@@ -87,8 +89,8 @@ async fn ask(shared: &Arc<Shared>, parts: Vec<Part<Operation>>, until: Instant) 
             .zip(&mut answers)
             .filter(|(_, answer)| answer.is_none())
         {
-            if let Poll::Ready(said) = Pin::new(&mut part.about).poll(context) {
-                *answer = Some(said);
+            if let Poll::Ready(ready) = Pin::new(&mut part.about).poll(context) {
+                *answer = Some(ready);
             }
         }
         match answers.iter().all(Option::is_some) {
@@ -101,23 +103,25 @@ async fn ask(shared: &Arc<Shared>, parts: Vec<Part<Operation>>, until: Instant) 
     answered.map(|(part, answer)| part.map(|_| answer)).collect()
 }
 
-/// An operation, slot by slot.
+/// Splits an operation into one part per slot.
 fn split(shared: &Shared, operation: Operation) -> Vec<Part<Operation>> {
     let slot = |charge: &Charge| shared.slot(charge);
     match operation {
         Operation::Acquire(charges) => by_slot(charges.into_each(), slot, |part| {
-            Operation::Acquire(Charges::apart(part))
+            Operation::Acquire(Charges::from_distinct(part))
         }),
-        Operation::Reset(charges) => by_slot(charges.into_each(), slot, |part| Operation::Reset(Charges::apart(part))),
+        Operation::Reset(charges) => by_slot(charges.into_each(), slot, |part| {
+            Operation::Reset(Charges::from_distinct(part))
+        }),
         Operation::Refund(receipt) => by_slot(
             receipt.into_charged(),
             |charged| slot(&charged.charge),
-            |part| Operation::Refund(Receipt::apart(part)),
+            |part| Operation::Refund(Receipt::from_charged(part)),
         ),
         Operation::Settle(receipt) => by_slot(
             receipt.into_charged(),
             |charged| slot(&charged.charge),
-            |part| Operation::Settle(Receipt::apart(part)),
+            |part| Operation::Settle(Receipt::from_charged(part)),
         ),
     }
 }
@@ -145,8 +149,8 @@ fn by_slot<T>(
     parts.into_iter().map(|part| part.map(&operation)).collect()
 }
 
-/// What it takes to give back whatever was taken.
-fn refunds(said: &mut [Part<Answer>]) -> Vec<Part<Operation>> {
+/// The refunds of all charges that were taken.
+fn refunds(answers: &mut [Part<Answer>]) -> Vec<Part<Operation>> {
     let refund = |part: &mut Part<Answer>| {
         let decision = part.about.as_mut().ok()?;
         let taken = decision
@@ -162,45 +166,45 @@ fn refunds(said: &mut [Part<Answer>]) -> Vec<Part<Operation>> {
             about,
         })
     };
-    said.iter_mut().filter_map(refund).collect()
+    answers.iter_mut().filter_map(refund).collect()
 }
 
-/// A tier that would have admitted tells what it has left now that its charge has been given back.
-fn tell_as_they_stand(said: &mut [Part<Answer>], refunded: Vec<Part<Answer>>) {
+/// Replaces the verdicts of tiers that were charged by those after their refund.
+fn refresh_verdicts(answers: &mut [Part<Answer>], refunded: Vec<Part<Answer>>) {
     for Part { slot, places, about } in refunded {
-        let (Ok(now), Some(part)) = (about, said.iter_mut().find(|part| part.slot == slot)) else {
+        let (Ok(now), Some(part)) = (about, answers.iter_mut().find(|part| part.slot == slot)) else {
             continue;
         };
         let Ok(decision) = &mut part.about else { continue };
         for (place, tier) in places.into_iter().zip(now.tiers()) {
             if let Some(index) = part.places.iter().position(|other| *other == place) {
-                decision.tell(index, tier.verdict());
+                decision.set_verdict(index, tier.verdict());
             }
         }
     }
 }
 
-/// What the parts amount to. A refusal stands, whatever has become of the other parts; otherwise one that failed fails
-/// the whole.
-fn merge(said: Vec<Part<Answer>>) -> Answer {
-    let refused = |part: &Part<Answer>| matches!(&part.about, Ok(decision) if !decision.admits());
-    let is_refused = said.iter().any(refused);
-    let (mut now, mut tiers): (_, Vec<(usize, Tier)>) = (0, Vec::new());
+/// Merges the answers of all parts. A denial is final, even if other parts failed; otherwise, the error of one part fails the
+/// request.
+fn merge(answers: Vec<Part<Answer>>) -> Answer {
+    let is_denial = |part: &Part<Answer>| matches!(&part.about, Ok(decision) if !decision.admits());
+    let is_denied = answers.iter().any(is_denial);
+    let (mut now, mut tiers): (_, Vec<(usize, TierDecision)>) = (0, Vec::new());
     let mut is_partial = false;
-    for Part { places, about, .. } in said {
+    for Part { places, about, .. } in answers {
         match about {
             Ok(decision) => {
                 now = now.max(decision.now());
                 tiers.extend(places.into_iter().zip(decision.into_tiers()));
             }
-            Err(_) if is_refused => is_partial = true,
+            Err(_) if is_denied => is_partial = true,
             Err(error) => return Err(error),
         }
     }
     tiers.sort_by_key(|(place, _)| *place);
-    let mut tiers: Vec<Tier> = tiers.into_iter().map(|(_, tier)| tier).collect();
-    if is_refused {
-        tiers.iter_mut().for_each(Tier::do_not_hold);
+    let mut tiers: Vec<TierDecision> = tiers.into_iter().map(|(_, tier)| tier).collect();
+    if is_denied {
+        tiers.iter_mut().for_each(TierDecision::clear_delay);
     }
     let decision = Decision::new(now, tiers.into_iter().collect());
     Ok(match is_partial {

@@ -1,6 +1,6 @@
-//! Asking those who know where a Redis is: sentinels, or the nodes of a cluster.
+//! Discovery: asks sentinels or cluster nodes for the addresses of nodes.
 //!
-//! All are asked at once and the first answer counts: whoever asks one after another waits for the one that is gone.
+//! All are asked in parallel, and the first answer is used: in sequence, an unreachable one would delay the others.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use tokio::{task::JoinSet, time::timeout};
 
 use super::terms::Terms;
 
-/// The first answer that can be understood, and otherwise why there is none.
+/// The first valid answer, or the last error if there is none.
 pub(crate) async fn ask<T: Send + 'static>(
-    who: impl IntoIterator<Item = Terms>,
+    targets: impl IntoIterator<Item = Terms>,
     question: &Cmd,
     patience: Duration,
     understand: fn(&Terms, Value) -> Result<T, RedisError>,
 ) -> Result<T, RedisError> {
     let mut asked = JoinSet::new();
-    for terms in who {
+    for terms in targets {
         let question = question.clone();
         asked.spawn(async move {
             let answer = terms.connect().await?.send_packed_command(&question).await;
@@ -25,7 +25,7 @@ pub(crate) async fn ask<T: Send + 'static>(
         });
     }
     let first = async {
-        let mut failure = RedisError::from((ErrorKind::Io, "there is nobody to ask"));
+        let mut failure = RedisError::from((ErrorKind::Io, "there is no sentinel or node to ask"));
         while let Some(answer) = asked.join_next().await {
             match answer {
                 Ok(Ok(understood)) => return Ok(understood),
@@ -35,6 +35,6 @@ pub(crate) async fn ask<T: Send + 'static>(
         }
         Err(failure)
     };
-    let late = || RedisError::from((ErrorKind::Io, "nobody who was asked has answered"));
+    let late = || RedisError::from((ErrorKind::Io, "no sentinel or node answered in time"));
     timeout(patience, first).await.unwrap_or_else(|_| Err(late()))
 }

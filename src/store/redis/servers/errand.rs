@@ -1,4 +1,4 @@
-//! Something that one task does for all who wait for it.
+//! Single flight: one task does the work for all callers that wait for it.
 
 use std::{
     future::Future,
@@ -8,18 +8,18 @@ use std::{
 use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::sync::watch;
 
-/// An errand that is run when somebody needs it. Its task outlives whoever began it, who may give up before it is done;
-/// but not its runtime, and then whoever comes next begins anew.
+/// Work that at most one task does at a time. The task continues if the caller that started it is cancelled, but not after its
+/// runtime has ended; then the next caller starts another task.
 #[derive(Default)]
 pub(crate) struct Errand(Mutex<Option<watch::Receiver<Done>>>);
 
 type Done = Option<Result<(), RedisError>>;
 
-/// What comes of an errand.
+/// The pending result of the work.
 pub(crate) struct Outcome(watch::Receiver<Done>);
 
 impl Errand {
-    /// Joins those who wait for it, or sends for it.
+    /// Joins the running task, or starts one.
     pub(crate) fn join(&self, work: impl Future<Output = Result<(), RedisError>> + Send + 'static) -> Outcome {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(done) = &*running

@@ -1,7 +1,7 @@
-//! Which Redis a call goes to: the one there is, or the one of a cluster that has the keys.
+//! The nodes that calls are sent to: a standalone Redis, or the nodes of a cluster.
 //!
-//! Each is a [`Server`]: some connections, and whether it is worth asking. Sentinels and clusters are asked where it is
-//! (`directory`).
+//! Each node is a [`Server`]: a connection pool and a circuit breaker. `directory` asks sentinels and cluster nodes for
+//! addresses.
 
 mod cluster;
 mod directory;

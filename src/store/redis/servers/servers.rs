@@ -1,4 +1,4 @@
-//! The one there is, or those of a cluster.
+//! A standalone Redis, or the nodes of a cluster.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// What logs and errors call it while nobody in particular is meant.
+    /// The address for logs and errors that concern no particular node.
     pub(crate) fn address(&self) -> &Arc<str> {
         match self {
             Self::One(server) => server.address(),
@@ -21,7 +21,7 @@ impl Servers {
         }
     }
 
-    /// Where a key belongs. All keys of a call belong to one slot.
+    /// The slot of a key. All keys of a call are in one slot.
     pub(crate) fn slot(&self, key: impl FnOnce() -> String) -> Slot {
         match self {
             Self::One(_) => Slot::ONLY,
@@ -29,7 +29,7 @@ impl Servers {
         }
     }
 
-    /// All that are known of, and what is known of each.
+    /// The circuit breakers of all known nodes.
     pub(crate) fn breakers(&self) -> Vec<Arc<Breaker>> {
         match self {
             Self::One(server) => vec![Arc::clone(&server.breaker)],

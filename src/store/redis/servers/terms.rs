@@ -1,4 +1,4 @@
-//! On what terms connections are made: as whom, how safely, how patiently, and how many.
+//! Connection settings: credentials, TLS, the connect timeout and the number of connections.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use deadpool_redis::{
 
 #[derive(Clone)]
 pub(crate) struct Terms {
-    /// What is said to every Redis. Where it is may differ.
+    /// The settings for every node, which differ only in the address.
     pub(crate) info: ConnectionInfo,
-    /// How long a connection may take to be made. Requests wait no longer than their deadline for it.
+    /// The connect timeout. Requests wait for a connection no longer than their deadline.
     pub(crate) patience: Duration,
-    /// How many connections to share.
+    /// The number of connections.
     pub(crate) lanes: usize,
 }
 
 impl Terms {
     fn config(&self) -> AsyncConnectionConfig {
-        // Calls have deadlines of their own.
+        // Calls have their own deadlines.
         AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.patience))
             .set_response_timeout(None)
     }
 
-    /// The same terms for another Redis.
+    /// The same settings for another address.
     pub(crate) fn at(&self, host: &str, port: u16) -> Self {
         let address = match self.info.addr().clone() {
             ConnectionAddr::TcpTls {
@@ -49,12 +49,10 @@ impl Terms {
     pub(crate) fn pool(&self) -> Result<Pool, RedisError> {
         let manager = Manager::new_with_config(self.info.clone(), self.config())?;
         let pool = Pool::builder(manager).max_size(self.lanes).runtime(Runtime::Tokio1);
-        Ok(pool
-            .build()
-            .expect("a pool without timeouts needs nothing that could be missing"))
+        Ok(pool.build().expect("a pool without timeouts can always be built"))
     }
 
-    /// A connection for one question, which no pool knows.
+    /// A connection outside of the pool, for one query.
     pub(crate) async fn connect(&self) -> Result<deadpool_redis::redis::aio::MultiplexedConnection, RedisError> {
         let client = Client::open(self.info.clone())?;
         client

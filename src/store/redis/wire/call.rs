@@ -1,4 +1,4 @@
-//! Operations as a command: what lua/README.md documents, written out.
+//! Encodes operations as a command, as lua/README.md documents it.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 
 use super::{packed::Packed, program};
 use crate::{
-    algorithm::{Mark, Rule},
+    algorithm::{AnyAlgorithm, Mark},
     charge::Charge,
     operation::Operation,
     quota::Cost,
@@ -16,22 +16,22 @@ use crate::{
     time::Micros,
 };
 
-/// What every key begins with.
+/// The prefix of every key.
 #[derive(Clone, Debug)]
 pub(crate) struct Prefix(pub(crate) Box<str>);
 
 impl Prefix {
-    /// The key in Redis of what a charge counts.
+    /// The Redis key of a charge.
     pub(crate) fn key(&self, charge: &Charge) -> String {
         let mut key = String::new();
         self.write_key(charge, &mut key);
         key
     }
 
-    /// Writes the key in Redis of what a charge counts.
+    /// Writes the Redis key of a charge into a buffer, whose content it replaces.
     fn write_key(&self, charge: &Charge, key: &mut String) {
         let (limit, identity) = (&charge.limit, charge.key.as_str());
-        let aligned = looks_anchored(limit.rule(), identity);
+        let aligned = looks_anchored(limit.algorithm(), identity);
         let pieces = [
             &*self.0,
             ":",
@@ -44,13 +44,17 @@ impl Prefix {
     }
 }
 
-/// Whether an aligned window's identity would read like an anchored window's key, or like one that says so.
-fn looks_anchored(rule: &Rule, identity: &str) -> bool {
-    let aligned = matches!(rule, Rule::FixedWindow(rule) if !rule.anchored);
-    aligned && ["anchored:", "aligned:"].iter().any(|word| identity.starts_with(word))
+/// Whether an aligned window needs a marker in its key, since its identity looks like an anchored window's key or like the
+/// marker.
+fn looks_anchored(rule: &AnyAlgorithm, identity: &str) -> bool {
+    let aligned = matches!(rule, AnyAlgorithm::FixedWindow(rule) if !rule.anchored);
+    aligned
+        && ["anchored:", "aligned:"]
+            .iter()
+            .any(|marker| identity.starts_with(marker))
 }
 
-/// The EVALSHA of several operations, at a named time or, without one, on Redis's own clock.
+/// The EVALSHA command of several operations, at the given time or, without one, on the clock of Redis.
 pub(crate) fn encode<'a>(
     operations: impl ExactSizeIterator<Item = &'a Operation>,
     prefix: &Prefix,
@@ -69,7 +73,7 @@ pub(crate) fn encode<'a>(
     let mut arguments = Packed::default();
     match now {
         Some(now) => arguments.number(now),
-        None => arguments.word("*"),
+        None => arguments.string("*"),
     };
     arguments.number(rules.len() as u64).append(&packed_rules);
     arguments.number(count).append(&packed_operations);
@@ -85,7 +89,7 @@ pub(crate) fn encode<'a>(
     command
 }
 
-/// The key that a call knows by this number.
+/// The key with this number in a call.
 pub(crate) fn key(command: &Cmd, number: u64) -> Option<String> {
     match command.args_iter().nth(2 + usize::try_from(number).ok()?) {
         Some(Arg::Simple(key)) if number > 0 => Some(String::from_utf8_lossy(key).into_owned()),
@@ -93,13 +97,13 @@ pub(crate) fn key(command: &Cmd, number: u64) -> Option<String> {
     }
 }
 
-/// What a call is made of. Operations refer to keys and rules by number, so that each of them travels once.
+/// The parts of a call. Operations refer to keys and algorithms by number, so that each of them is sent once.
 #[derive(Default)]
 struct Call<'a> {
     keys: Vec<&'a Charge>,
     numbers: HashTable<u32>,
     hasher: RandomState,
-    rules: Vec<&'a Rule>,
+    rules: Vec<&'a AnyAlgorithm>,
     packed_rules: Packed,
     packed_operations: Packed,
 }
@@ -108,7 +112,7 @@ impl<'a> Call<'a> {
     fn operation(&mut self, operation: &'a Operation) {
         match operation {
             Operation::Acquire(charges) => {
-                self.packed_operations.word("acquire").number(charges.len() as u64);
+                self.packed_operations.string("acquire").number(charges.len() as u64);
                 for charge in charges.as_slice() {
                     self.charge(charge).number(charge.cost).number(charge.shadow);
                 }
@@ -116,7 +120,7 @@ impl<'a> Call<'a> {
             Operation::Refund(receipt) => self.settle(receipt, |_| 0),
             Operation::Settle(receipt) => self.settle(receipt, Charged::to),
             Operation::Reset(charges) => {
-                self.packed_operations.word("reset").number(charges.len() as u64);
+                self.packed_operations.string("reset").number(charges.len() as u64);
                 for charge in charges.as_slice() {
                     self.charge(charge);
                 }
@@ -126,17 +130,17 @@ impl<'a> Call<'a> {
 
     fn settle(&mut self, receipt: &'a Receipt, to: fn(&Charged) -> Cost) {
         let charged = receipt.charged();
-        self.packed_operations.word("settle").number(charged.len() as u64);
+        self.packed_operations.string("settle").number(charged.len() as u64);
         for charged in charged {
-            let Mark { at, place, unit } = charged.mark;
+            let Mark { at, position, unit } = charged.mark;
             let packed = self.charge(&charged.charge).number(charged.charge.cost);
-            packed.number(at).number(place).number(unit).number(to(charged));
+            packed.number(at).number(position).number(unit).number(to(charged));
         }
     }
 
-    /// A charge's key and rule, by their numbers.
+    /// Writes the numbers of a charge's key and algorithm.
     fn charge(&mut self, charge: &'a Charge) -> &mut Packed {
-        let (key, rule) = (self.key(charge), self.rule(charge.limit.rule()));
+        let (key, rule) = (self.key(charge), self.rule(charge.limit.algorithm()));
         self.packed_operations.number(key).number(rule)
     }
 
@@ -157,7 +161,7 @@ impl<'a> Call<'a> {
         number
     }
 
-    fn rule(&mut self, rule: &'a Rule) -> u32 {
+    fn rule(&mut self, rule: &'a AnyAlgorithm) -> u32 {
         let known = self.rules.iter().position(|&known| known == rule);
         let index = known.unwrap_or_else(|| {
             self.rules.push(rule);
@@ -168,32 +172,32 @@ impl<'a> Call<'a> {
     }
 }
 
-fn pack_rule(packed: &mut Packed, rule: &Rule) {
-    packed.word(rule.name());
+fn pack_rule(packed: &mut Packed, rule: &AnyAlgorithm) {
+    packed.string(rule.name());
     match rule {
-        Rule::TokenBucket(rule) => {
+        AnyAlgorithm::TokenBucket(rule) => {
             packed
                 .number(rule.bucket.capacity)
                 .number(rule.bucket.unit)
                 .number(rule.bucket.drain);
         }
-        Rule::LeakyBucket(rule) => {
+        AnyAlgorithm::LeakyBucket(rule) => {
             packed
                 .number(rule.bucket.capacity)
                 .number(rule.bucket.unit)
                 .number(rule.bucket.drain);
             packed.number(rule.queue).number_or_none(rule.max_wait);
         }
-        Rule::FixedWindow(rule) => {
+        AnyAlgorithm::FixedWindow(rule) => {
             packed
                 .number(rule.quota.limit())
                 .number(rule.quota.window_micros())
                 .number(rule.anchored);
         }
-        Rule::SlidingLog(rule) => {
+        AnyAlgorithm::SlidingLog(rule) => {
             packed.number(rule.quota.limit()).number(rule.quota.window_micros());
         }
-        Rule::SlidingCounter(rule) => {
+        AnyAlgorithm::SlidingCounter(rule) => {
             packed
                 .number(rule.quota.limit())
                 .number(rule.width)

@@ -1,4 +1,4 @@
-//! What is said to Redis and what it says: operations as a command, a reply as decisions, by the program in `lua/`.
+//! The wire protocol: encodes operations as a call of the script in `lua/`, and decodes its reply into decisions.
 //!
 //! lua/README.md documents it for callers in any language.
 

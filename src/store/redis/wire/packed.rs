@@ -1,15 +1,15 @@
-//! The arguments of a call, and its reply, each packed into one: whole numbers and words in MessagePack.
+//! MessagePack encoding of the arguments of a call, and decoding of its reply: integers and strings.
 //!
-//! Redis and Lua make a string of every argument, and Lua a number of every string. Packed, they are numbers at once;
-//! and a reply of hundreds of numbers is read in a fraction of the time that as many replies take.
+//! Redis and Lua convert every separate argument to a string, and Lua converts strings back to numbers. In MessagePack, they
+//! are numbers from the start; and a reply of hundreds of numbers is read in a fraction of the time that separate values take.
 
-/// The largest whole number that Lua counts to exactly. What is larger is none of ours, and would overflow in sums.
-const MOST: u64 = 1 << 53;
+/// The largest integer that Lua represents exactly. The script sends no larger ones, and sums of larger ones could overflow.
+const MAX_INTEGER: u64 = 1 << 53;
 
-/// How many values Lua is given at once; it could take almost 8000.
-const MOST_AT_ONCE: u32 = 4000;
+/// The maximal number of values that Lua unpacks at once; its own limit is almost 8000.
+const MAX_UNPACKED_VALUES: u32 = 4000;
 
-/// Values one after another. What is written here is what `cmsgpack.unpack` reads.
+/// A sequence of values in the format that `cmsgpack.unpack` reads.
 #[derive(Default)]
 pub(crate) struct Packed {
     bytes: Vec<u8>,
@@ -29,7 +29,7 @@ impl Packed {
         self
     }
 
-    /// A number, or -1 for none.
+    /// A number, or -1 for `None`.
     pub(crate) fn number_or_none(&mut self, number: Option<u64>) -> &mut Self {
         match number {
             Some(number) => self.number(number),
@@ -41,10 +41,10 @@ impl Packed {
         }
     }
 
-    /// A word of at most 31 bytes, which all of ours are.
-    pub(crate) fn word(&mut self, word: &'static str) -> &mut Self {
-        debug_assert!(word.len() < 32);
-        self.tagged(0xa0 | word.len() as u8, word.as_bytes());
+    /// A string of at most 31 bytes.
+    pub(crate) fn string(&mut self, string: &'static str) -> &mut Self {
+        debug_assert!(string.len() < 32);
+        self.tagged(0xa0 | string.len() as u8, string.as_bytes());
         self.values += 1;
         self
     }
@@ -55,10 +55,10 @@ impl Packed {
         self
     }
 
-    /// All values, one after another, of which Lua makes a table at once; but it cannot take more than some thousand in
-    /// that way, so if there are many they are an array, which it fills one by one.
+    /// The values as a sequence, which Lua unpacks into a table at once. Lua cannot unpack more than a few thousand values that
+    /// way, so a larger number is encoded as an array, which Lua fills one by one.
     pub(crate) fn finish(self) -> Vec<u8> {
-        if self.values <= MOST_AT_ONCE {
+        if self.values <= MAX_UNPACKED_VALUES {
             return self.bytes;
         }
         [&[0xdd], &self.values.to_be_bytes()[..], &self.bytes].concat()
@@ -70,24 +70,24 @@ impl Packed {
     }
 }
 
-/// A packed array, read from left to right.
+/// A decoder of an array, from left to right.
 #[derive(Clone)]
 pub(crate) struct Unpacked<'a> {
     bytes: &'a [u8],
-    /// How many values are left.
+    /// The number of values left.
     pub(crate) values: usize,
 }
 
 /// A value of a reply.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Value<'a> {
-    /// A negative number stands for none.
+    /// `None` for a negative number.
     Number(Option<u64>),
     Text(&'a [u8]),
 }
 
 impl<'a> Unpacked<'a> {
-    /// None if it is no array.
+    /// `None` if it is not an array.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let mut array = Self { bytes, values: 0 };
         array.values = match array.byte()? {
@@ -99,12 +99,12 @@ impl<'a> Unpacked<'a> {
         Some(array)
     }
 
-    /// Whether nothing is left: neither a value nor a byte after the last one.
+    /// Whether no value and no trailing byte is left.
     pub(crate) fn is_done(&self) -> bool {
         self.values == 0 && self.bytes.is_empty()
     }
 
-    /// The next value; none at the end, or if it is neither a whole number that Lua can say nor a text.
+    /// The next value; `None` at the end, or if it is neither a string nor an integer that Lua represents exactly.
     pub(crate) fn next(&mut self) -> Option<Value<'a>> {
         self.values = self.values.checked_sub(1)?;
         let length = match self.byte()? {
@@ -157,7 +157,7 @@ impl<'a> Unpacked<'a> {
 }
 
 fn exact(number: u64) -> Option<Value<'static>> {
-    (number <= MOST).then_some(Value::Number(Some(number)))
+    (number <= MAX_INTEGER).then_some(Value::Number(Some(number)))
 }
 
 #[cfg(test)]
@@ -165,10 +165,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_packed_as_messagepack_says() {
+    fn values_are_encoded_as_messagepack() {
         let mut packed = Packed::default();
         packed
-            .word("reset")
+            .string("reset")
             .number(0u8)
             .number(127u8)
             .number(128u8)
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_in_every_form_that_messagepack_has_for_them() {
+    fn values_are_decoded_from_every_messagepack_format() {
         let numbers =
             "dc000c 00 7f cc80 cdffff ceffffffff cf0000000100000000 d07f d17fff d27fffffff ff e0 d3ffffffffffffffff";
         let expected = [
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_no_array_or_too_large_is_none() {
+    fn truncated_arrays_other_types_and_large_numbers_are_rejected() {
         for hex in [
             "",
             "00",
@@ -224,7 +224,7 @@ mod tests {
             "91c0",
             "91cb3ff0000000000000",
             "92 00",
-            // More than Lua can count.
+            // Larger than the largest integer that Lua represents exactly.
             "91 cf0020000000000001",
             "91 d37fffffffffffffff",
         ] {

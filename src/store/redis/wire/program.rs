@@ -1,4 +1,4 @@
-//! The Lua program, assembled at compile time, and how it is run.
+//! The Lua script, assembled at compile time, and its execution.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use deadpool_redis::redis::{
     self, Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value, aio::MultiplexedConnection, cmd,
 };
 
-/// Its parts, in the order in which they build on each other.
+/// The parts of the script, each after those that it depends on.
 const SOURCE: &str = concat!(
     include_str!("../../../../lua/prelude.lua"),
     include_str!("../../../../lua/bucket.lua"),
@@ -19,30 +19,30 @@ const SOURCE: &str = concat!(
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(SOURCE));
 
-/// The command that makes Redis remember it.
+/// The command that loads the script into the script cache of Redis.
 pub(crate) fn load() -> Cmd {
     let mut load = cmd("SCRIPT");
     load.arg("LOAD").arg(SOURCE);
     load
 }
 
-/// The name Redis knows it by once it is loaded.
+/// The hash that EVALSHA takes.
 pub(crate) fn sha() -> &'static str {
     SCRIPT.get_hash()
 }
 
-/// How often to load it for one call: somebody may make Redis forget it again just then.
-const LOADS: usize = 5;
+/// The maximal number of loads per call: another client may flush the script cache between load and call.
+const MAX_LOADS: usize = 5;
 
-/// Runs it; brings it along where Redis has never seen it or has forgotten it, which Redis says before it does anything.
-/// Whoever was told to ask for keys that are on their way says so.
+/// Runs the script. If it is not in the script cache, Redis answers NOSCRIPT before it runs anything, and the script is loaded.
+/// After an ASK redirect, `asking` sends ASKING before the call.
 pub(crate) async fn run(
     command: &Cmd,
     connection: &mut MultiplexedConnection,
     asking: bool,
 ) -> Result<Value, RedisError> {
     let mut answer = once(command, connection, asking, false).await;
-    for _ in 0..LOADS {
+    for _ in 0..MAX_LOADS {
         if !matches!(&answer, Err(error) if is_unknown(error)) {
             break;
         }
@@ -64,7 +64,7 @@ async fn once(
     if !asking && !loading {
         return command.query_async(connection).await;
     }
-    // In one go: what was loaded may be forgotten, and ASKING is about the next command only, whosever that is.
+    // One pipeline: the script cache may be flushed in between, and ASKING applies to the next command on a shared connection.
     let mut all = redis::pipe();
     if loading {
         all.add_command(load());
@@ -76,7 +76,7 @@ async fn once(
     let mut answers = connection.send_packed_commands(&all, 0, all.len()).await?;
     let answer = answers.pop().unwrap_or(Value::Nil).extract_error();
     if matches!(&answer, Err(error) if is_unknown(error)) {
-        // Why it could not be loaded says more.
+        // The error of the load is the cause.
         for answer in answers {
             answer.extract_error()?;
         }

@@ -1,4 +1,4 @@
-//! A reply as decisions: the other half of what lua/README.md documents.
+//! Decodes a reply into decisions, as lua/README.md documents it.
 
 use deadpool_redis::redis::{self, Cmd, RedisError, make_extension_error};
 
@@ -9,17 +9,17 @@ use super::{
 use crate::{
     algorithm::Mark,
     charge::Charge,
-    decision::{Decision, Tier, Tiers},
+    decision::{Decision, TierDecision, TierDecisions},
     operation::Operation,
     store::redis::error::StoreError,
     time::Micros,
     verdict::{Outcome, Verdict},
 };
 
-/// What a charge says when its operation has failed.
+/// The outcome of a charge whose operation has failed.
 const FAILED: u64 = 3;
 
-/// The answer to a call, read from left to right.
+/// The reply to a call, decoded from left to right.
 pub(crate) struct Reply<'a> {
     now: Micros,
     values: Unpacked<'a>,
@@ -27,14 +27,14 @@ pub(crate) struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// Takes a reply to so many charges apart, and warns of keys that hold something which is not ours.
+    /// Decodes the reply to a number of charges, and logs keys that hold foreign data.
     pub(crate) fn new(reply: &'a redis::Value, charges: usize, command: &Cmd) -> Result<Self, StoreError> {
         let unpacked = match reply {
             redis::Value::BulkString(bytes) => Unpacked::new(bytes),
             _ => None,
         };
         let mut values =
-            unpacked.ok_or_else(|| StoreError::reply(format!("a packed array was expected, not {reply:?}")))?;
+            unpacked.ok_or_else(|| StoreError::protocol(format!("a packed array was expected, not {reply:?}")))?;
         let mut rest = values.clone();
         for _ in 0..1 + 6 * charges {
             next(&mut rest)?;
@@ -44,25 +44,29 @@ impl<'a> Reply<'a> {
             match rest.next() {
                 Some(Value::Number(Some(number))) => warn_of_garbage(command, number),
                 Some(Value::Text(why)) => failures.push(why),
-                other => return Err(StoreError::reply(format!("{other:?} is neither a key nor a failure"))),
+                other => {
+                    return Err(StoreError::protocol(format!(
+                        "{other:?} is neither a key nor a failure"
+                    )));
+                }
             }
         }
         if !rest.is_done() {
-            return Err(StoreError::reply("something follows it"));
+            return Err(StoreError::protocol("there are bytes after the last value"));
         }
         let now = expect(&mut values)?;
         Ok(Self { now, values, failures })
     }
 
-    /// What came of the next operation: a decision, or why there is none.
+    /// The decision of the next operation, or why it failed.
     pub(crate) fn decision(&mut self, operation: Operation) -> Result<Result<Decision, RedisError>, StoreError> {
         let acquires = matches!(operation, Operation::Acquire(_));
-        let (mut tiers, mut failure) = (Tiers::new(), None);
+        let (mut tiers, mut failure) = (TierDecisions::new(), None);
         for charge in operation.into_charges() {
             match self.verdict()? {
                 Ok(verdict) => {
                     let mark = self.mark(&charge)?.filter(|_| acquires);
-                    tiers.push(Tier { charge, verdict, mark });
+                    tiers.push(TierDecision { charge, verdict, mark });
                 }
                 Err(error) => failure = Some(error),
             }
@@ -83,7 +87,7 @@ impl<'a> Reply<'a> {
                 let _ = (next(&mut self.values)?, next(&mut self.values)?);
                 return self.failure(remaining).map(Err);
             }
-            other => return Err(StoreError::reply(format!("{other} is no outcome"))),
+            other => return Err(StoreError::protocol(format!("{other} is not an outcome"))),
         };
         Ok(Ok(Verdict {
             outcome,
@@ -93,9 +97,9 @@ impl<'a> Reply<'a> {
     }
 
     fn mark(&mut self, charge: &Charge) -> Result<Option<Mark>, StoreError> {
-        let (at, place) = (next(&mut self.values)?, next(&mut self.values)?);
-        let unit = charge.limit.rule().unit();
-        Ok(at.zip(place).map(|(at, place)| Mark { at, place, unit }))
+        let (at, position) = (next(&mut self.values)?, next(&mut self.values)?);
+        let unit = charge.limit.algorithm().unit();
+        Ok(at.zip(position).map(|(at, position)| Mark { at, position, unit }))
     }
 
     fn numbers<const N: usize>(&mut self) -> Result<[u64; N], StoreError> {
@@ -106,34 +110,37 @@ impl<'a> Reply<'a> {
         Ok(numbers)
     }
 
-    /// An error in Redis's words, with its code in front as ever.
+    /// An error with the message of Redis, which begins with its code.
     fn failure(&self, number: u64) -> Result<RedisError, StoreError> {
         let index = usize::try_from(number).unwrap_or_default().wrapping_sub(1);
         let why = self.failures.get(index);
-        let why = why.ok_or_else(|| StoreError::reply(format!("there is no failure {number}")))?;
+        let why = why.ok_or_else(|| StoreError::protocol(format!("there is no failure {number}")))?;
         let why = String::from_utf8_lossy(why);
         let (code, detail) = why.split_once(' ').unwrap_or((&why, ""));
         Ok(make_extension_error(code.to_owned(), Some(detail.to_owned())))
     }
 }
 
-/// The next whole number; a negative one stands for none.
+/// The next integer; `None` if it is negative.
 fn next(values: &mut Unpacked<'_>) -> Result<Option<u64>, StoreError> {
     match values.next() {
         Some(Value::Number(number)) => Ok(number),
-        other => Err(StoreError::reply(format!("a whole number was expected, not {other:?}"))),
+        other => Err(StoreError::protocol(format!(
+            "a whole number was expected, not {other:?}"
+        ))),
     }
 }
 
 fn expect(values: &mut Unpacked<'_>) -> Result<u64, StoreError> {
-    next(values)?.ok_or_else(|| StoreError::reply("a number is negative"))
+    next(values)?.ok_or_else(|| StoreError::protocol("a number is negative"))
 }
 
 fn warn_of_garbage(command: &Cmd, number: u64) {
     if let Some(key) = call::key(command, number) {
         tracing::warn!(
+            target: "tollgate::redis",
             key,
-            "a limit's key holds something else: it counts as fresh and will be overwritten"
+            "key of a limit holds foreign data: treated as fresh and overwritten"
         );
     }
 }

@@ -1,68 +1,68 @@
-//! How often the sliding counter decides otherwise than the exact log: by its sub-windows, and by the limit.
+//! How often the sliding counter's decision differs from the exact log's: by number of sub-windows, and by limit.
 
-use super::figure::Figure;
+use super::Figure;
 use crate::{
-    accuracy::{Role, Tally, Trial, measure},
+    accuracy::{Mode, Tally, Trial, measure},
     common::grouped::grouped,
-    share::Share,
+    percent::Percent,
     svg::Page,
     trace::CLIENTS,
 };
 
-/// The limit of which the number of sub-windows is varied, and these numbers.
+/// The limit for which the number of sub-windows varies, and these numbers.
 const LIMIT: u32 = 100;
 const SUB_WINDOWS: [u32; 7] = [1, 2, 4, 6, 10, 20, 60];
-/// The limits of a counter that is not cut.
+/// The limits of a counter with one sub-window.
 const LIMITS: [u32; 5] = [30, LIMIT, 300, 1000, 2000];
 
-/// Where bars begin, and how far the longest of a panel reaches.
+/// Where bars begin, and the length of the longest bar of a panel.
 const BARS: [i64; 2] = [340, 600];
 
 pub(super) fn draw() -> Figure {
-    let cut = |role| {
+    let by_sub_windows = |mode| {
         SUB_WINDOWS.map(|sub_windows| Trial {
             limit: LIMIT,
             sub_windows,
-            role,
+            mode,
         })
     };
-    let (in_force, watching) = (cut(Role::InForce), cut(Role::Watching));
+    let (enforced, observed) = (by_sub_windows(Mode::Enforced), by_sub_windows(Mode::Observed));
     let limits = LIMITS.map(|limit| Trial {
         limit,
         sub_windows: 1,
-        role: Role::InForce,
+        mode: Mode::Enforced,
     });
-    let (requests, tallies) = measure(&[&in_force[..], &watching, &limits].concat());
-    let share = |part| Share { part, whole: requests };
-    let (by_cut, by_limit) = tallies.split_at(2 * SUB_WINDOWS.len());
-    let (in_force, watching) = by_cut.split_at(SUB_WINDOWS.len());
+    let (requests, tallies) = measure(&[&enforced[..], &observed, &limits].concat());
+    let percent = |part| Percent { part, whole: requests };
+    let (by_sub_windows, by_limit) = tallies.split_at(2 * SUB_WINDOWS.len());
+    let (enforced, observed) = by_sub_windows.split_at(SUB_WINDOWS.len());
 
     let sub_windows = SUB_WINDOWS.map(|number| match number {
         1 => "1 sub-window".to_owned(),
         _ => format!("{number} sub-windows"),
     });
     let limits = LIMITS.iter().zip(by_limit);
-    let limits = limits.map(|(&limit, tally)| format!("{} ({})", grouped(limit.into()), share(tally.refused)));
+    let limits = limits.map(|(&limit, tally)| format!("{} ({})", grouped(limit.into()), percent(tally.denied)));
     let panels = [
         Panel {
             title: format!(
-                "{LIMIT} a minute, in force: the log refuses {}",
-                share(in_force[0].refused)
+                "{LIMIT} a minute, enforced: the log denies {}",
+                percent(enforced[0].denied)
             ),
-            note: "Each counts what it let through itself.",
-            rows: sub_windows.iter().cloned().zip(in_force).collect(),
+            note: "Each counts the requests that it admitted itself.",
+            rows: sub_windows.iter().cloned().zip(enforced).collect(),
         },
         Panel {
             title: format!(
-                "{LIMIT} a minute, only watched: {} come above it",
-                share(watching[0].refused)
+                "{LIMIT} a minute, observed only: {} exceed it",
+                percent(observed[0].denied)
             ),
-            note: "Each counts all that came. (Cloudflare told of 0.003% on its own traffic.)",
-            rows: sub_windows.iter().cloned().zip(watching).collect(),
+            note: "Each counts all requests. (Cloudflare reported 0.003% on its own traffic.)",
+            rows: sub_windows.iter().cloned().zip(observed).collect(),
         },
         Panel {
-            title: "1 sub-window, in force, by the limit".to_owned(),
-            note: "Limits a minute, and how much the log refuses.",
+            title: "1 sub-window, enforced, by limit".to_owned(),
+            note: "Limit per minute, and the share that the log denies.",
             rows: limits.zip(by_limit).collect(),
         },
     ];
@@ -91,10 +91,10 @@ pub(super) fn draw() -> Figure {
 fn legend(page: &mut Page) {
     page.y += 52;
     let y = page.y;
-    page.bar("through", [40, y - 23], 40, 26);
-    page.text("note", [94, y], "let through, the log refuses it");
-    page.bar("wrongly-refused", [582, y - 22], 36, 24);
-    page.text("note", [634, y], "refused, the log lets it through");
+    page.bar("admitted", [40, y - 23], 40, 26);
+    page.text("note", [94, y], "admitted, the log denies it");
+    page.bar("false-denial", [582, y - 22], 36, 24);
+    page.text("note", [634, y], "denied, the log admits it");
 }
 
 struct Panel<'a> {
@@ -106,9 +106,9 @@ struct Panel<'a> {
 impl Panel<'_> {
     fn facts(&self, requests: u64) -> impl Iterator<Item = String> {
         self.rows.iter().map(move |(label, tally)| {
-            let [through, refused] = shares(tally, requests);
+            let [false_admits, false_denials] = percents(tally, requests);
             let title = &self.title;
-            format!("{title}; {label}: {through} wrongly let through, {refused} wrongly refused")
+            format!("{title}; {label}: {false_admits} admitted in error, {false_denials} denied in error")
         })
     }
 
@@ -119,30 +119,34 @@ impl Panel<'_> {
         page.text("note", [Page::MARGIN, page.y], self.note);
         page.y += 18;
         let top = page.y;
-        let longest = self.rows.iter().map(|(_, tally)| tally.wrong()).max();
+        let longest = self.rows.iter().map(|(_, tally)| tally.errors()).max();
         let [left, width] = BARS;
         let along = |part: u64| (part * width as u64 / longest.unwrap_or(0).max(1)) as i64;
         for (label, tally) in &self.rows {
             page.text("end", [left - 20, page.y + 30], label);
-            page.bar("through", [left, page.y + 6], along(tally.wrongly_through), 30);
-            let between = left + along(tally.wrongly_through) + 3;
+            page.bar("admitted", [left, page.y + 6], along(tally.false_admits), 30);
+            let between = left + along(tally.false_admits) + 3;
             page.bar(
-                "wrongly-refused",
+                "false-denial",
                 [between, page.y + 7],
-                along(tally.wrongly_refused).max(1),
+                along(tally.false_denials).max(1),
                 28,
             );
-            let [through, refused] = shares(tally, requests);
-            let end = left + along(tally.wrong());
-            page.text("note", [end + 22, page.y + 30], &format!("{through} + {refused}"));
+            let [false_admits, false_denials] = percents(tally, requests);
+            let end = left + along(tally.errors());
+            page.text(
+                "note",
+                [end + 22, page.y + 30],
+                &format!("{false_admits} + {false_denials}"),
+            );
             page.y += 44;
         }
         page.line("base", [left, top], [left, page.y]);
     }
 }
 
-/// Let through and refused, each wrongly.
-fn shares(tally: &Tally, requests: u64) -> [Share; 2] {
-    let parts = [tally.wrongly_through, tally.wrongly_refused];
-    parts.map(|part| Share { part, whole: requests })
+/// False admits and false denials, in percent of all requests.
+fn percents(tally: &Tally, requests: u64) -> [Percent; 2] {
+    let parts = [tally.false_admits, tally.false_denials];
+    parts.map(|part| Percent { part, whole: requests })
 }

@@ -1,9 +1,20 @@
-//! What is drawn, and from which figures.
+//! The figures, and the data that each one draws.
 
 mod accuracy;
-mod all;
-mod figure;
 mod over_admission;
 mod timeline;
 
-pub(crate) use self::all::all;
+use crate::traffic;
+
+/// An SVG file, and its content as text.
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
+    pub(crate) svg: String,
+    pub(crate) facts: Vec<String>,
+}
+
+pub(crate) fn all() -> Vec<Figure> {
+    let timelines = traffic::ALL.iter().map(timeline::draw);
+    let summaries = [over_admission::draw(), accuracy::draw()];
+    timelines.chain(summaries).collect()
+}

@@ -1,34 +1,36 @@
-//! What each algorithm makes of the same traffic, request by request.
+//! How each algorithm treats the same traffic, request by request.
 
 use std::time::Duration;
 
-use tollgate::{Algorithm, FixedWindow, LeakyBucket, Micros, Quota, Rule, SlidingCounter, SlidingLog, TokenBucket};
+use tollgate::{
+    Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Micros, Quota, SlidingCounter, SlidingLog, TokenBucket,
+};
 
-use super::figure::Figure;
+use super::Figure;
 use crate::{
-    replay::{Seen, most_in_any, replay},
+    replay::{Replayed, max_in_any, replay},
     svg::{Page, Point},
     traffic::Traffic,
 };
 
 const WINDOW: Micros = 10_000_000;
-/// What is shown: three windows of traffic, and one in which the last of it leaves a queue.
-const SCENE: Micros = 4 * WINDOW;
-/// Requests of this long are on top of each other, the first at the bottom.
+/// The time axis: three windows of traffic, and one in which the last requests leave a queue.
+const SPAN: Micros = 4 * WINDOW;
+/// Requests that arrive within this time are stacked, the first at the bottom.
 const COLUMN: Micros = WINDOW / 20;
 /// From one mark to the next, in both directions.
 const PITCH: i64 = 15;
-/// How far those who leave a queue are below those who come.
-const FAN: i64 = 56;
+/// The vertical distance from arrivals down to departures from a queue.
+const QUEUE_HEIGHT: i64 = 56;
 
 pub(super) fn draw(traffic: &Traffic) -> Figure {
     let quota = Quota::new(10, Duration::from_micros(WINDOW));
-    let rules: [(&str, Rule); 5] = [
-        ("Token bucket", TokenBucket::new(quota).rule()),
-        ("Leaky bucket", LeakyBucket::new(quota).rule()),
-        ("Fixed window", FixedWindow::new(quota).rule()),
-        ("Sliding log", SlidingLog::new(quota).rule()),
-        ("Sliding counter", SlidingCounter::new(quota).rule()),
+    let algorithms: [(&str, AnyAlgorithm); 5] = [
+        ("Token bucket", TokenBucket::new(quota).to_any()),
+        ("Leaky bucket", LeakyBucket::new(quota).to_any()),
+        ("Fixed window", FixedWindow::new(quota).to_any()),
+        ("Sliding log", SlidingLog::new(quota).to_any()),
+        ("Sliding counter", SlidingCounter::new(quota).to_any()),
     ];
     let arrivals = (traffic.arrivals)(quota);
 
@@ -38,17 +40,17 @@ pub(super) fn draw(traffic: &Traffic) -> Figure {
     let offered = format!("{} requests", arrivals.len());
     let mut facts = vec![format!("Offered: {offered}")];
     let row = Row::begin(&mut page, "Offered", &offered, &arrivals, 0);
-    each_mark(&arrivals, row.ground, |_, at| row.page.square("offered", at));
-    for (name, rule) in rules {
-        let seen = replay(&rule, &arrivals);
-        let told = told(&seen);
-        facts.push(format!("{name}: {told}"));
-        let fan = if rule.queues() { FAN } else { 0 };
-        let mut row = Row::begin(&mut page, name, &told, &arrivals, fan);
-        if fan > 0 {
-            each_mark(&arrivals, row.ground, |number, at| row.wire(&seen[number], at));
+    each_mark(&arrivals, row.baseline, |_, at| row.page.square("offered", at));
+    for (name, algorithm) in algorithms {
+        let requests = replay(&algorithm, &arrivals);
+        let summary = summary(&requests);
+        facts.push(format!("{name}: {summary}"));
+        let queue = if algorithm.is_queueing() { QUEUE_HEIGHT } else { 0 };
+        let mut row = Row::begin(&mut page, name, &summary, &arrivals, queue);
+        if queue > 0 {
+            each_mark(&arrivals, row.baseline, |number, at| row.connect(&requests[number], at));
         }
-        each_mark(&arrivals, row.ground, |number, at| row.mark(&seen[number], at));
+        each_mark(&arrivals, row.baseline, |number, at| row.mark(&requests[number], at));
     }
     axis(&mut page);
     let svg = page.finish(&format!("{}.", facts.join(". ")));
@@ -58,79 +60,79 @@ pub(super) fn draw(traffic: &Traffic) -> Figure {
 
 fn x(at: Micros) -> i64 {
     let width = Page::RIGHT - Page::MARGIN;
-    Page::MARGIN + (at * width as u64 / SCENE) as i64
+    Page::MARGIN + (at * width as u64 / SPAN) as i64
 }
 
-/// Where windows begin and end.
-fn edges() -> impl Iterator<Item = Micros> {
-    (0..=SCENE / WINDOW).map(|window| window * WINDOW)
+/// The boundaries of windows.
+fn boundaries() -> impl Iterator<Item = Micros> {
+    (0..=SPAN / WINDOW).map(|window| window * WINDOW)
 }
 
 fn legend(page: &mut Page) {
     page.y += 52;
     let y = page.y;
     let middle = y - 10;
-    page.square("through", [46, middle]);
-    page.text("note", [64, y], "let through");
-    page.line("wire", [270, middle], [330, middle]);
-    page.circle("held", [270, middle]);
-    page.square("through", [330, middle]);
-    page.text("note", [348, y], "queued, and then let through");
-    page.cross("refused", [804, middle]);
-    page.text("note", [822, y], "refused");
-    page.line("edge", [1000, middle - 18], [1000, middle + 18]);
-    page.text("note", [1018, y], "window’s edge");
+    page.square("admitted", [46, middle]);
+    page.text("note", [64, y], "admitted");
+    page.line("connector", [270, middle], [330, middle]);
+    page.circle("queued", [270, middle]);
+    page.square("admitted", [330, middle]);
+    page.text("note", [348, y], "queued, then admitted");
+    page.cross("denied", [804, middle]);
+    page.text("note", [822, y], "denied");
+    page.line("edge", [968, middle - 18], [968, middle + 18]);
+    page.text("note", [986, y], "window boundary");
     page.y += 18;
 }
 
-/// What becomes of all requests under one rule.
+/// All requests under one algorithm.
 struct Row<'page> {
     page: &'page mut Page,
-    /// Where the marks stand.
-    ground: i64,
-    /// How far below the ground those who leave a queue are; 0 if there is none.
-    fan: i64,
+    /// The vertical position of the lowest marks.
+    baseline: i64,
+    /// The distance from the baseline down to departures from a queue; 0 without a queue.
+    queue: i64,
 }
 
 impl<'page> Row<'page> {
-    fn begin(page: &'page mut Page, name: &str, told: &str, arrivals: &[Micros], fan: i64) -> Self {
+    fn begin(page: &'page mut Page, name: &str, summary: &str, arrivals: &[Micros], queue: i64) -> Self {
         page.text("name", [Page::MARGIN, page.y + 38], name);
-        page.text("note end", [Page::RIGHT, page.y + 38], told);
+        page.text("note end", [Page::RIGHT, page.y + 38], summary);
         let top = page.y + 50;
-        let ground = top + PITCH * highest(arrivals) + 8;
-        for edge in edges() {
-            page.line("edge", [x(edge), top], [x(edge), ground + fan]);
+        let baseline = top + PITCH * max_stack(arrivals) + 8;
+        for edge in boundaries() {
+            page.line("edge", [x(edge), top], [x(edge), baseline + queue]);
         }
-        page.line("base", [Page::MARGIN, ground], [Page::RIGHT, ground]);
-        page.y = ground + fan + if fan > 0 { 14 } else { 8 };
-        Self { page, ground, fan }
+        page.line("base", [Page::MARGIN, baseline], [Page::RIGHT, baseline]);
+        page.y = baseline + queue + if queue > 0 { 14 } else { 8 };
+        Self { page, baseline, queue }
     }
 
-    /// From where a request came to where it leaves, below the ground, by half a column to the right as all marks are.
-    fn wire(&mut self, seen: &Seen, from: Point) {
-        if let Some(leaves) = seen.leaves {
-            let to = [x(leaves + COLUMN / 2), self.ground + self.fan];
-            self.page.line("wire", from, to);
-            self.page.square("through", to);
+    /// Connects an arrival with its departure below the baseline, half a column to the right like all marks.
+    fn connect(&mut self, request: &Replayed, from: Point) {
+        if let Some(departure) = request.departure {
+            let to = [x(departure + COLUMN / 2), self.baseline + self.queue];
+            self.page.line("connector", from, to);
+            self.page.square("admitted", to);
         }
     }
 
-    fn mark(&mut self, seen: &Seen, at: Point) {
-        match seen.leaves {
-            None => self.page.cross("refused", at),
-            Some(_) if self.fan > 0 => self.page.circle("held", at),
-            Some(_) => self.page.square("through", at),
+    fn mark(&mut self, request: &Replayed, at: Point) {
+        match request.departure {
+            None => self.page.cross("denied", at),
+            Some(_) if self.queue > 0 => self.page.circle("queued", at),
+            Some(_) => self.page.square("admitted", at),
         }
     }
 }
 
-/// The place of each request, on top of those that come at once.
-fn each_mark(arrivals: &[Micros], ground: i64, mut draw: impl FnMut(usize, Point)) {
+/// Draws each request, stacked on those of the same column.
+fn each_mark(arrivals: &[Micros], baseline: i64, mut draw: impl FnMut(usize, Point)) {
     let mut number = 0;
     for column in arrivals.chunk_by(same_column) {
         let middle = x(column[0] / COLUMN * COLUMN + COLUMN / 2);
         for height in 0..column.len() {
-            draw(number, [middle, ground - 10 - PITCH * height as i64]);
+            draw(number, [middle, baseline - 10 - PITCH * height as i64]);
             number += 1;
         }
     }
@@ -140,18 +142,20 @@ fn same_column(one: &Micros, other: &Micros) -> bool {
     one / COLUMN == other / COLUMN
 }
 
-/// The most marks on top of each other, and room for two at least.
-fn highest(arrivals: &[Micros]) -> i64 {
+/// The height of the highest stack, at least 2.
+fn max_stack(arrivals: &[Micros]) -> i64 {
     let columns = arrivals.chunk_by(same_column).map(<[_]>::len);
     columns.max().unwrap_or(0).max(2) as i64
 }
 
-fn told(seen: &[Seen]) -> String {
-    let through = seen.iter().filter_map(|seen| seen.leaves).count();
-    let refused = seen.len() - through;
-    let most = most_in_any(WINDOW, seen);
-    let longest = seen.iter().filter_map(|seen| Some(seen.leaves? - seen.at)).max();
-    let held = match longest.unwrap_or(0) {
+fn summary(requests: &[Replayed]) -> String {
+    let admitted = requests.iter().filter_map(|request| request.departure).count();
+    let denied = requests.len() - admitted;
+    let max = max_in_any(WINDOW, requests);
+    let delays = requests
+        .iter()
+        .filter_map(|request| Some(request.departure? - request.arrival));
+    let delay = match delays.max().unwrap_or(0) {
         0 => String::new(),
         // Rounded up to a tenth of a second.
         longest => format!(
@@ -160,15 +164,15 @@ fn told(seen: &[Seen]) -> String {
             longest.div_ceil(100_000) % 10
         ),
     };
-    format!("{through} let through{held}, {refused} refused; at most {most} in any 10 s")
+    format!("{admitted} admitted{delay}, {denied} denied; at most {max} in any 10 s")
 }
 
 fn axis(page: &mut Page) {
     page.y += 34;
-    for edge in edges() {
+    for edge in boundaries() {
         let class = match edge {
             0 => "axis",
-            SCENE => "axis end",
+            SPAN => "axis end",
             _ => "axis middle",
         };
         page.text(class, [x(edge), page.y], &format!("{} s", edge / 1_000_000));

@@ -1,4 +1,4 @@
-//! Pictures as text: what little of SVG the figures need.
+//! A minimal SVG writer for the figures.
 
 mod page;
 mod theme;

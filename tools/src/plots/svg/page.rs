@@ -1,14 +1,14 @@
-//! A page to draw on. Coordinates are whole numbers, so that every machine writes the same.
+//! A page to draw on. Coordinates are integers, so that every machine writes the same bytes.
 
 use std::fmt::Write;
 
 use super::theme;
 
-/// From the left, and from the top.
+/// Distance from the left and from the top.
 pub(crate) type Point = [i64; 2];
 
 pub(crate) struct Page {
-    /// What follows below begins here.
+    /// Where the next element below begins.
     pub(crate) y: i64,
     title: String,
     body: String,
@@ -16,11 +16,11 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) const WIDTH: i64 = 1280;
-    /// What is left free at the left and the right.
+    /// The free space at the left and at the right.
     pub(crate) const MARGIN: i64 = 40;
     pub(crate) const RIGHT: i64 = Self::WIDTH - Self::MARGIN;
 
-    /// A page that begins with its title and some lines about it.
+    /// A page that begins with its title and lines of explanation.
     pub(crate) fn new(title: &str, lines: &[&str]) -> Self {
         let mut page = Self {
             y: 62,
@@ -35,9 +35,9 @@ impl Page {
         page
     }
 
-    pub(crate) fn text(&mut self, class: &str, [x, y]: Point, words: &str) {
-        let words = escaped(words);
-        self.add(format_args!(r#"<text class="{class}" x="{x}" y="{y}">{words}</text>"#));
+    pub(crate) fn text(&mut self, class: &str, [x, y]: Point, text: &str) {
+        let text = escape(text);
+        self.add(format_args!(r#"<text class="{class}" x="{x}" y="{y}">{text}</text>"#));
     }
 
     pub(crate) fn line(&mut self, class: &str, [x1, y1]: Point, [x2, y2]: Point) {
@@ -83,26 +83,26 @@ impl Page {
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// The file: what was drawn, down to `y`, and in words for those who do not see it.
-    pub(crate) fn finish(self, words: &str) -> String {
+    /// The SVG file, cut off at `y`, with a text description for screen readers.
+    pub(crate) fn finish(self, description: &str) -> String {
         let Self { y: height, title, body } = self;
-        let [title, words] = [escaped(&title), escaped(words)];
+        let [title, description] = [escape(&title), escape(description)];
         let (width, style) = (Self::WIDTH, theme::style());
-        let shown = [900, 900 * height / width];
+        let displayed = [900, 900 * height / width];
         format!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}" width="{}" height="{}">
 <title>{title}</title>
-<desc>{words}</desc>
+<desc>{description}</desc>
 <style>
 {style}</style>
-<rect class="paper" width="{width}" height="{height}" rx="16"/>
+<rect class="background" width="{width}" height="{height}" rx="16"/>
 {body}</svg>
 "#,
-            shown[0], shown[1]
+            displayed[0], displayed[1]
         )
     }
 }
 
-fn escaped(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;")
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -1,38 +1,38 @@
-//! The same look for all figures, by day and by night. Colours only repeat what shapes say.
+//! The style sheet of all figures, light and dark. Every distinction is visible by shape as well as by colour.
 
 use std::fmt::Write;
 
 struct Palette {
-    paper: &'static str,
-    ink: &'static str,
-    soft: &'static str,
+    background: &'static str,
+    text: &'static str,
+    muted: &'static str,
     faint: &'static str,
-    through: &'static str,
-    held: &'static str,
-    refused: &'static str,
+    admitted: &'static str,
+    queued: &'static str,
+    denied: &'static str,
 }
 
-const DAY: Palette = Palette {
-    paper: "#ffffff",
-    ink: "#1f2328",
-    soft: "#59636e",
+const LIGHT: Palette = Palette {
+    background: "#ffffff",
+    text: "#1f2328",
+    muted: "#59636e",
     faint: "#d1d9e0",
-    through: "#0860c4",
-    held: "#a85400",
-    refused: "#c4244a",
+    admitted: "#0860c4",
+    queued: "#a85400",
+    denied: "#c4244a",
 };
 
-const NIGHT: Palette = Palette {
-    paper: "#0d1117",
-    ink: "#f0f6fc",
-    soft: "#a3adb8",
+const DARK: Palette = Palette {
+    background: "#0d1117",
+    text: "#f0f6fc",
+    muted: "#a3adb8",
     faint: "#3d444d",
-    through: "#58a6ff",
-    held: "#f0a34a",
-    refused: "#ff7b93",
+    admitted: "#58a6ff",
+    queued: "#f0a34a",
+    denied: "#ff7b93",
 };
 
-/// What does not change at night. Words are at least 26 high on a page 1280 wide, so that they can be read in 400 pixels.
+/// Declarations that both palettes share. Text is at least 26 high on a page 1280 wide, so that it is legible at 400 pixels.
 const SHAPES: &str = "\
 text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;font-size:28px;paint-order:stroke;stroke-width:6px;stroke-linejoin:round}
 .title{font-size:41px;font-weight:600}
@@ -42,38 +42,38 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-seri
 .end{text-anchor:end}
 .base,.grid{stroke-width:2}
 .edge{stroke-width:3;stroke-dasharray:3 7}
-.held,.attack{stroke-width:3}
-.wire{stroke-width:2;opacity:.75}
-.refused{stroke-width:3;stroke-linecap:round}
+.queued,.attack{stroke-width:3}
+.connector{stroke-width:2;opacity:.75}
+.denied{stroke-width:3;stroke-linecap:round}
 .bound{stroke-width:6}
-.wrongly-refused{stroke-width:3}
+.false-denial{stroke-width:3}
 ";
 
 impl Palette {
     fn write(&self, style: &mut String) {
         let Self {
-            paper,
-            ink,
-            soft,
+            background,
+            text,
+            muted,
             faint,
-            through,
-            held,
-            refused,
+            admitted,
+            queued,
+            denied,
         } = self;
         let rules = [
-            (".paper", format!("fill:{paper}")),
-            ("text", format!("fill:{ink};stroke:{paper}")),
-            (".note,.axis", format!("fill:{soft}")),
-            (".offered", format!("fill:{soft}")),
-            (".through", format!("fill:{through}")),
-            (".held", format!("fill:{paper};stroke:{held}")),
-            (".wire", format!("stroke:{held}")),
-            (".refused", format!("stroke:{refused}")),
-            (".wrongly-refused", format!("fill:{paper};stroke:{refused}")),
-            (".attack", format!("fill:{paper};stroke:{refused}")),
+            (".background", format!("fill:{background}")),
+            ("text", format!("fill:{text};stroke:{background}")),
+            (".note,.axis", format!("fill:{muted}")),
+            (".offered", format!("fill:{muted}")),
+            (".admitted", format!("fill:{admitted}")),
+            (".queued", format!("fill:{background};stroke:{queued}")),
+            (".connector", format!("stroke:{queued}")),
+            (".denied", format!("stroke:{denied}")),
+            (".false-denial", format!("fill:{background};stroke:{denied}")),
+            (".attack", format!("fill:{background};stroke:{denied}")),
             (".grid", format!("stroke:{faint}")),
-            (".base,.edge", format!("stroke:{soft}")),
-            (".bound", format!("stroke:{ink}")),
+            (".base,.edge", format!("stroke:{muted}")),
+            (".bound", format!("stroke:{text}")),
         ];
         for (selector, declarations) in rules {
             let _ = writeln!(style, "{selector}{{{declarations}}}");
@@ -81,11 +81,11 @@ impl Palette {
     }
 }
 
-/// The style sheet that every figure carries.
+/// The style sheet that every figure embeds.
 pub(super) fn style() -> String {
     let mut style = SHAPES.to_owned();
-    DAY.write(&mut style);
+    LIGHT.write(&mut style);
     style += "@media (prefers-color-scheme:dark){\n";
-    NIGHT.write(&mut style);
+    DARK.write(&mut style);
     style + "}\n"
 }

@@ -1,4 +1,4 @@
-//! Who has which keys, and who finds out.
+//! A cluster: its nodes, its slot map, and the refresh of that.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -16,15 +16,15 @@ use super::{
 };
 use crate::store::redis::error::StoreError;
 
-/// How many nodes are asked at once who has which slots, besides the seeds.
-const MOST_ASKED: usize = 8;
+/// The maximal number of nodes, besides the seeds, that a refresh asks for the slot map.
+const MAX_REFRESH_NODES: usize = 8;
 
 pub(crate) struct Cluster {
-    /// Those whom its owner has named.
+    /// The configured nodes.
     seeds: Vec<Terms>,
     known: RwLock<Topology>,
     refreshing: Errand,
-    /// Whether anybody can be found at all.
+    /// The circuit breaker of discovery.
     pub(crate) entrance: Arc<Breaker>,
 }
 
@@ -43,48 +43,51 @@ impl Cluster {
         self.entrance.address()
     }
 
-    /// Whoever has a slot, as far as is known.
+    /// The node that serves a slot, if it is known.
     pub(crate) fn owner(&self, slot: Slot) -> Option<Arc<Server>> {
         self.read(|known| known.owner(slot).cloned())
     }
 
-    /// What is said of a slot that nobody has.
-    pub(crate) fn nobody(&self, slot: Slot) -> StoreError {
-        let why = make_extension_error("CLUSTERDOWN".into(), Some(format!("nobody has slot {}", slot.index())));
+    /// The error for a slot that no node serves.
+    pub(crate) fn unserved(&self, slot: Slot) -> StoreError {
+        let why = make_extension_error(
+            "CLUSTERDOWN".into(),
+            Some(format!("no node serves slot {}", slot.index())),
+        );
         StoreError::before_sending(self.address(), why)
     }
 
-    /// Asks those who are known who has which slots, unless somebody is asking already.
+    /// Fetches the slot map from the known nodes, or joins a refresh that is running.
     pub(crate) fn refresh(self: &Arc<Self>) -> Outcome {
         let cluster = Arc::clone(self);
         self.refreshing.join(async move {
             let terms = &cluster.seeds[0];
-            let mut who = cluster.seeds.clone();
+            let mut targets = cluster.seeds.clone();
             let is_seed = |node: &Terms| cluster.seeds.iter().any(|seed| seed.address() == node.address());
             cluster.read(|known| {
                 let nodes = known.nodes.iter().map(|node| terms.at(&node.host, node.port));
-                who.extend(nodes.filter(|node| !is_seed(node)).take(MOST_ASKED));
+                targets.extend(nodes.filter(|node| !is_seed(node)).take(MAX_REFRESH_NODES));
             });
             let mut question = redis::cmd("CLUSTER");
             question.arg("SLOTS");
-            let ranges = directory::ask(who, &question, terms.patience, topology::ranges).await?;
+            let ranges = directory::ask(targets, &question, terms.patience, topology::ranges).await?;
             cluster.write(|known| *known = known.updated(&ranges, terms));
             Ok(())
         })
     }
 
-    /// A slot has moved to a node, as another one says.
+    /// Updates the slot map after a MOVED redirect.
     pub(crate) fn moved(self: &Arc<Self>, slot: Slot, from: &Arc<Server>, to: &str) {
         self.write(|known| {
             if let Some(number) = known.number_of(to, from, &self.seeds[0]) {
                 known.set_owner(slot, number);
             }
         });
-        // Where one has moved, more may have.
+        // Other slots may have moved, too.
         self.refresh();
     }
 
-    /// The node that another one refers to.
+    /// The node that a redirect names.
     pub(crate) fn node(&self, from: &Arc<Server>, to: &str) -> Option<Arc<Server>> {
         self.write(|known| {
             let number = known.number_of(to, from, &self.seeds[0])?;
@@ -95,7 +98,7 @@ impl Cluster {
         })
     }
 
-    /// A name whose key belongs to a node, if any does.
+    /// A name whose key is in a slot of this node, if it has any.
     pub(crate) fn name_at(&self, server: &Arc<Server>, key: impl Fn(&str) -> String) -> Option<String> {
         self.read(|known| {
             let has = |slot: Slot| known.owner(slot).is_some_and(|owner| Arc::ptr_eq(owner, server));
@@ -105,12 +108,12 @@ impl Cluster {
         })
     }
 
-    /// Every node that is known.
+    /// All known nodes.
     pub(crate) fn servers(&self) -> Vec<Arc<Server>> {
         self.read(|known| known.nodes.iter().map(|node| Arc::clone(&node.server)).collect())
     }
 
-    /// Of every node; and of the way in, while nobody is known.
+    /// The circuit breakers of all known nodes, or that of discovery while no node is known.
     pub(crate) fn breakers(&self) -> Vec<Arc<Breaker>> {
         let servers = self.servers();
         match servers.is_empty() {

@@ -1,7 +1,7 @@
-//! A cluster: keys are spread over slots, and slots over nodes.
+//! A Redis cluster: keys are mapped to slots, and slots to nodes.
 //!
-//! Who has which slots is asked when it is first needed, when a node fails, and when a node says that a slot has moved.
-//! Every node is a [`Server`] with connections of its own, and is given up and found again by itself.
+//! The slot map is fetched on first use, when a node fails, and when a node replies with MOVED. Every node is a [`Server`] with
+//! its own connection pool and circuit breaker.
 
 mod cluster;
 mod slot;

@@ -1,27 +1,27 @@
-//! Which of a cluster's slots a key belongs to.
+//! The slot of a key in a cluster.
 
-/// One of 16,384, which are shared out among a cluster's primaries.
+/// One of 16,384 slots, which are distributed over the primaries of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot(pub(super) u16);
 
 impl Slot {
     pub(super) const COUNT: u16 = 16_384;
 
-    /// Of every key, where there is no cluster.
+    /// The slot of every key without a cluster.
     pub(crate) const ONLY: Self = Self(0);
 
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
     }
 
-    /// By the checksum of the key, or of what is between its first braces if that is anything.
+    /// The slot by the checksum of the key, or of its hash tag: the part between its first braces, if that is not empty.
     pub(crate) fn of(key: &str) -> Self {
         let braced = key.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
-        let counts = match braced {
+        let hashed = match braced {
             Some((tag, _)) if !tag.is_empty() => tag,
             _ => key,
         };
-        Self(crc16(counts.as_bytes()) % Self::COUNT)
+        Self(crc16(hashed.as_bytes()) % Self::COUNT)
     }
 
     pub(crate) fn index(self) -> usize {
@@ -29,7 +29,7 @@ impl Slot {
     }
 }
 
-/// CRC-16/XMODEM: the polynomial 0x1021, from 0.
+/// CRC-16/XMODEM: polynomial 0x1021, initial value 0.
 fn crc16(bytes: &[u8]) -> u16 {
     let shift = |crc: u16| {
         if crc & 0x8000 == 0 {
@@ -47,9 +47,9 @@ fn crc16(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    /// As CLUSTER KEYSLOT says.
+    /// The expected slots are those of CLUSTER KEYSLOT.
     #[test]
-    fn keys_belong_where_redis_says() {
+    fn slots_are_those_of_redis() {
         assert_eq!(crc16(b"123456789"), 0x31c3);
         for (key, slot) in [
             ("", 0),

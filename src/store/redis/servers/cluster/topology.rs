@@ -1,4 +1,4 @@
-//! Who has which slots, as the cluster says.
+//! The slot map of a cluster.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::{
     slot::Slot,
 };
 
-/// The nodes that are known, and the one that has each slot.
+/// The known nodes, and the node that serves each slot.
 #[derive(Clone)]
 pub(super) struct Topology {
-    /// By number, from 1; 0 is nobody.
+    /// The number of the node by slot, from 1; 0 for no node.
     owners: Box<[u16]>,
     pub(super) nodes: Vec<Node>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Node {
     pub(super) server: Arc<Server>,
 }
 
-/// Slots from the first to the last, and where they are.
+/// The first and the last slot of a range, and the host and the port of its node.
 pub(super) type Range = (u16, u16, String, u16);
 
 impl Topology {
@@ -47,7 +47,7 @@ impl Topology {
         self.owners[slot.index()] = number;
     }
 
-    /// The number of the node at this address, which may be new.
+    /// The number of the node at this address, which is added if it is not known.
     pub(super) fn number(&mut self, host: &str, port: u16, terms: &Terms) -> u16 {
         let is_here = |node: &Node| node.host == host && node.port == port;
         let known = self.nodes.iter().position(is_here);
@@ -64,7 +64,7 @@ impl Topology {
         index as u16 + 1
     }
 
-    /// The same, of the node that another one refers to; without a host, it is where that one is.
+    /// The number of the node that a redirect names; without a host, it is on the host of the node that replied.
     pub(super) fn number_of(&mut self, to: &str, from: &Arc<Server>, terms: &Terms) -> Option<u16> {
         let (host, port) = to.rsplit_once(':')?;
         let port = port.parse().ok()?;
@@ -78,7 +78,7 @@ impl Topology {
         Some(self.number(&host, port, terms))
     }
 
-    /// What the cluster says now. Nodes that it still names keep their connections.
+    /// The slot map with these ranges. Nodes that still serve slots keep their connections.
     pub(super) fn updated(&self, ranges: &[Range], terms: &Terms) -> Self {
         let is_named = |node: &&Node| {
             ranges
@@ -97,7 +97,7 @@ impl Topology {
     }
 }
 
-/// Reads what CLUSTER SLOTS says. A node that does not know its own name is where it was asked.
+/// Parses the reply to CLUSTER SLOTS. If a node reports no host, it is on the host that was asked.
 pub(super) fn ranges(asked: &Terms, answer: Value) -> Result<Vec<Range>, RedisError> {
     let here = match asked.info.addr() {
         ConnectionAddr::Tcp(host, _) | ConnectionAddr::TcpTls { host, .. } => host.as_str(),
@@ -116,11 +116,8 @@ pub(super) fn ranges(asked: &Terms, answer: Value) -> Result<Vec<Range>, RedisEr
     let entries = Vec::<Value>::from_redis_value(answer)?;
     let ranges = entries.into_iter().map(range).collect::<Result<Vec<_>, RedisError>>()?;
     match ranges.is_empty() {
-        // A node that has left, or has not joined yet.
-        true => Err(RedisError::from((
-            ErrorKind::Io,
-            "the node knows of nobody who has any slot",
-        ))),
+        // The node has been removed from the cluster, or has not joined it yet.
+        true => Err(RedisError::from((ErrorKind::Io, "the node reports no slots"))),
         false => Ok(ranges),
     }
 }

@@ -1,7 +1,7 @@
-//! A lane: one pooled connection, shared by many calls, let go of only to be replaced.
+//! A lane of the connection pool: one pooled connection, which many calls share until it is replaced.
 //!
-//! Checking a connection out of a pool costs a round trip of its own, a PING to see that it still lives. A lane checks
-//! one out once and hands out clones; redis-rs sends what they are given over the one socket, side by side.
+//! Checking a connection out of a pool costs a round trip, a PING that tests the connection. A lane checks one out once and
+//! returns clones of it, whose calls redis-rs multiplexes on one socket.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,11 +21,11 @@ pub(super) struct Lane {
 
 struct Link {
     connection: Connection,
-    /// When it was made. There is one for each, which tells a lane's connections apart.
+    /// When the connection was made. Each connection has its own `Arc`, whose pointer identifies it.
     made: Arc<Instant>,
 }
 
-/// A lane's connection, as a call uses it.
+/// A handle to a lane's connection, for one call.
 pub(crate) struct Line {
     pub(crate) connection: MultiplexedConnection,
     lane: Arc<Lane>,
@@ -37,7 +37,7 @@ impl Lane {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection, if there is one.
+    /// A handle to the connection, if there is one.
     pub(super) fn line(self: &Arc<Self>) -> Option<Line> {
         self.link().as_ref().map(|link| Line {
             connection: (*link.connection).clone(),
@@ -46,7 +46,7 @@ impl Lane {
         })
     }
 
-    /// Sees to it that somebody is connecting.
+    /// Joins the running connection attempt, or starts one.
     pub(super) fn connect(self: &Arc<Self>, way: &Arc<Way>) -> Outcome {
         let (lane, way) = (Arc::clone(self), Arc::clone(way));
         self.connecting.join(async move {
@@ -59,8 +59,7 @@ impl Lane {
 }
 
 impl Line {
-    /// Lets go of this connection for good, unless the lane has replaced it already. Calls that it carries are seen
-    /// through.
+    /// Discards this connection, unless the lane has already replaced it. Calls in flight on it are completed.
     pub(crate) fn retire(&self) {
         let mut link = self.lane.link();
         if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.made, &self.made))

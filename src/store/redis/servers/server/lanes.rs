@@ -1,4 +1,4 @@
-//! The lanes together, and which of them a call takes.
+//! The connection pool, which selects a lane for each call.
 
 use std::sync::{
     Arc,
@@ -27,8 +27,8 @@ impl Lanes {
         }
     }
 
-    /// The next lane's connection. While that lane connects, any other will do; it is waited for only when there is
-    /// none.
+    /// The connection of the next lane, round-robin. While that lane connects, the connection of another lane is returned; a
+    /// call waits only if no lane has one.
     pub(super) async fn line(&self) -> Result<Line, RedisError> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
         let lane = &self.lanes[turn];

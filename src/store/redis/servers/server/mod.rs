@@ -1,4 +1,4 @@
-//! One Redis: the connections to it, and whether it is worth asking.
+//! One node: its connection pool and its circuit breaker.
 
 mod breaker;
 mod lane;

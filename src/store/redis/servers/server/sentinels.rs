@@ -1,4 +1,4 @@
-//! Those who watch a primary and its replicas, and know which of them is the primary now.
+//! Discovery of the current primary through sentinels.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use deadpool_redis::redis::{self, ErrorKind, FromRedisValue, RedisError, Value};
 use super::super::{directory, terms::Terms};
 
 pub(crate) struct Sentinels {
-    /// What the sentinels call the primary.
+    /// The name of the primary in the configuration of the sentinels.
     pub(crate) name: String,
-    /// How to get to each of them.
+    /// The connection settings of each sentinel.
     pub(crate) terms: Vec<Terms>,
 }
 
 impl Sentinels {
-    /// Where the primary is now, as the first of them says who knows.
+    /// The address of the primary, from the first sentinel that reports one.
     pub(super) async fn primary(&self, patience: Duration) -> Result<(String, u16), RedisError> {
         let mut question = redis::cmd("SENTINEL");
         question.arg("get-master-addr-by-name").arg(&self.name);

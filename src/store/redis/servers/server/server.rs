@@ -1,4 +1,4 @@
-//! The connections, and whether they are worth using.
+//! A node, with its connection pool and its circuit breaker.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Server {
         self.breaker.address()
     }
 
-    /// A connection to it.
+    /// A connection to the node.
     pub(crate) async fn line(&self) -> Result<Line, StoreError> {
         let line = self.lanes.line().await;
         line.map_err(|error| StoreError::before_sending(self.address(), error))

@@ -1,4 +1,4 @@
-//! The way to a Redis: straight to its address, or by sentinels who know which one is the primary now.
+//! Connects to a node: at a fixed address, or at the address of the primary that sentinels report.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,10 +10,10 @@ use deadpool_redis::{
 use super::{super::terms::Terms, sentinels::Sentinels};
 
 pub(crate) struct Way {
-    /// Unless Redis is where the terms say.
+    /// `None` if the address is fixed.
     sentinels: Option<Sentinels>,
     terms: Terms,
-    /// Of the last Redis that it led to.
+    /// The pool of the last address.
     pool: Mutex<Option<(String, Pool)>>,
 }
 
@@ -33,7 +33,7 @@ impl Way {
         }
     }
 
-    /// A new connection to whoever is to be asked now.
+    /// A new connection to the current address.
     pub(super) async fn connect(&self) -> Result<Connection, RedisError> {
         let terms = match &self.sentinels {
             None => self.terms.clone(),

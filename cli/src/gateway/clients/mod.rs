@@ -1,6 +1,0 @@
-//! Those who ask.
-
-mod connections;
-mod leaving;
-
-pub(crate) use self::connections::Connections;

@@ -1,0 +1,178 @@
+//! Accepts client connections up to a maximum, and drains them at shutdown.
+
+mod closing;
+
+use std::{future, net::SocketAddr, sync::Arc, time::Duration};
+
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1::{self, Parts},
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use socket2::{SockRef, TcpKeepalive};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    time::{sleep, timeout},
+};
+use tokio_io_timeout::TimeoutStream;
+
+use self::closing::ClosingConnection;
+use super::{
+    connection::{ConnectionPermit, MAX_HEAD_BYTES, TCP_KEEPALIVE_INTERVAL, Timeouts, UnreadBody},
+    log_throttle::LogThrottle,
+    metrics::GatewayMetrics,
+    service::GatewayService,
+};
+
+/// The maximum if the limit of open files allows more.
+const MAX_CONNECTIONS: usize = 20_000;
+
+/// File descriptors for the store, the rules file and the admin address.
+const RESERVED_FILES: u64 = 64;
+
+/// The pause after a failed accept, which fails when memory or file descriptors are exhausted.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
+
+pub(crate) struct Listener {
+    permits: Arc<Semaphore>,
+    max_connections: usize,
+    timeouts: Timeouts,
+    metrics: GatewayMetrics,
+    full: LogThrottle,
+}
+
+impl Listener {
+    pub(crate) fn new(timeouts: Timeouts, metrics: GatewayMetrics) -> Self {
+        // Each client may need an upstream connection.
+        let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
+        let max = files.saturating_sub(RESERVED_FILES) / 2;
+        let max_connections = usize::try_from(max).map_or(MAX_CONNECTIONS, |max| max.clamp(1, MAX_CONNECTIONS));
+        Self {
+            permits: Arc::new(Semaphore::new(max_connections)),
+            max_connections,
+            timeouts,
+            metrics,
+            full: LogThrottle::default(),
+        }
+    }
+
+    /// Accepts connections until `shutdown`. Then it closes the listening socket and idle connections, and drains the others
+    /// for at most the upstream timeout.
+    pub(crate) async fn serve(self, listener: TcpListener, service: GatewayService, shutdown: watch::Receiver<bool>) {
+        tokio::select! {
+            () = self.accept(&listener, &service, &shutdown) => {}
+            () = requested(shutdown.clone()) => {}
+        }
+        drop(listener);
+        let max = u32::try_from(self.max_connections).expect("MAX_CONNECTIONS fits");
+        let all_closed = self.permits.acquire_many(max);
+        if timeout(self.timeouts.upstream, all_closed).await.is_err() {
+            tracing::warn!(
+                target: "tollgate::gateway",
+                "drain timeout elapsed: closing connections with requests in flight; --upstream-timeout sets the timeout"
+            );
+        }
+    }
+
+    async fn accept(&self, listener: &TcpListener, service: &GatewayService, shutdown: &watch::Receiver<bool>) {
+        loop {
+            let permit = self.acquire_permit().await;
+            match listener.accept().await {
+                Ok((socket, peer)) => {
+                    let permit = ConnectionPermit::new(permit, self.metrics.connection_opened());
+                    let (service, shutdown) = (service.clone(), shutdown.clone());
+                    tokio::spawn(serve_connection(socket, peer, permit, service, self.timeouts, shutdown));
+                }
+                Err(error) => {
+                    tracing::warn!(target: "tollgate::gateway", %error, "accepting a client connection failed; retrying");
+                    sleep(ACCEPT_RETRY_DELAY).await;
+                }
+            }
+        }
+    }
+
+    /// Waits for a connection to close if the maximum is reached.
+    async fn acquire_permit(&self) -> OwnedSemaphorePermit {
+        let permits = Arc::clone(&self.permits);
+        match Arc::clone(&permits).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                let connections = self.max_connections;
+                self.full.record(|times| {
+                    tracing::warn!(
+                        target: "tollgate::gateway",
+                        connections,
+                        times,
+                        "connection limit reached: new clients wait until a connection closes"
+                    );
+                });
+                permits.acquire_owned().await.expect("the semaphore is never closed")
+            }
+        }
+    }
+}
+
+/// Serves a connection until it closes, or at shutdown until its response is sent.
+async fn serve_connection(
+    socket: TcpStream,
+    peer: SocketAddr,
+    permit: ConnectionPermit,
+    service: GatewayService,
+    timeouts: Timeouts,
+    shutdown: watch::Receiver<bool>,
+) {
+    let (request_permit, unread) = (permit.clone(), UnreadBody::default());
+    let request_unread = unread.clone();
+    let hyper_service = service_fn(move |mut request: Request<Incoming>| {
+        request_unread.start(request.body());
+        let extensions = request.extensions_mut();
+        extensions.insert(peer);
+        extensions.insert(request_permit.clone());
+        extensions.insert(request_unread.clone());
+        service.clone().call(request)
+    });
+    set_socket_options(&socket);
+    let mut socket = TimeoutStream::new(socket);
+    socket.set_write_timeout(Some(timeouts.client));
+    let mut connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(timeouts.client)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .serve_connection(TokioIo::new(Box::pin(socket)), hyper_service)
+        .with_upgrades();
+    let result = tokio::select! {
+        result = &mut connection => result,
+        () = requested(shutdown) => {
+            std::pin::Pin::new(&mut connection).graceful_shutdown();
+            (&mut connection).await
+        }
+    };
+    if let Some(Parts { io, read_buf, .. }) = connection.into_parts() {
+        let closing = ClosingConnection {
+            socket: io.into_inner(),
+            has_partial_head: !read_buf.is_empty(),
+            has_unread_body: unread.is_unread(),
+        };
+        closing.close(result, peer, timeouts.client).await;
+    }
+    drop(permit);
+}
+
+/// Disables Nagle's algorithm and enables keepalive probes.
+fn set_socket_options(socket: &TcpStream) {
+    socket.set_nodelay(true).ok();
+    let keepalive = TcpKeepalive::new()
+        .with_time(TCP_KEEPALIVE_INTERVAL)
+        .with_interval(TCP_KEEPALIVE_INTERVAL);
+    SockRef::from(socket).set_tcp_keepalive(&keepalive).ok();
+}
+
+/// Returns when shutdown is requested.
+async fn requested(mut shutdown: watch::Receiver<bool>) {
+    if shutdown.wait_for(|shutdown| *shutdown).await.is_err() {
+        future::pending().await
+    }
+}

@@ -1,0 +1,50 @@
+//! Rewrites requests so that the rate limits and the upstream interpret them identically.
+
+mod path;
+
+use http::{
+    HeaderValue, Method, Request, Uri, Version,
+    header::HOST,
+    uri::{Authority, PathAndQuery},
+};
+
+use super::{headers, response::ProxyError};
+
+/// Normalizes the path and the `Host` header, or rejects the request.
+pub(crate) fn normalize_request<B>(mut request: Request<B>) -> Result<Request<B>, ProxyError> {
+    let bad_request = |message| Err(ProxyError::BadRequest(message));
+    if request.method() == Method::CONNECT {
+        return bad_request("This gateway does not support CONNECT.");
+    }
+    // In absolute form, the target's authority replaces the Host header (RFC 9112).
+    if let Some(host) = request.uri().authority().map(Authority::as_str) {
+        if host.contains('@') {
+            return bad_request("The request target must not contain user information.");
+        }
+        let host = HeaderValue::from_str(host).expect("an authority is a valid header value");
+        request.headers_mut().insert(HOST, host);
+    }
+    match request.headers().get_all(HOST).iter().count() {
+        0 if request.version() >= Version::HTTP_11 => return bad_request("The request must have a Host header."),
+        0 | 1 => {}
+        _ => return bad_request("The request must have one Host header."),
+    }
+    if headers::has_unsupported_transfer_coding(request.headers()) {
+        return bad_request("The request body must not have a transfer coding other than chunked.");
+    }
+    let target = match normalize_target(request.uri()) {
+        Ok(target) => target,
+        Err(message) => return bad_request(message),
+    };
+    *request.uri_mut() = target.into();
+    Ok(request)
+}
+
+fn normalize_target(uri: &Uri) -> Result<PathAndQuery, &'static str> {
+    let path = path::normalize_path(uri.path())?;
+    let target = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.into_owned(),
+    };
+    target.parse().map_err(|_| "The path is invalid.")
+}

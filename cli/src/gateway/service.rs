@@ -1,0 +1,47 @@
+//! The gateway as a service: normalizes a request, applies the rate limits, forwards it.
+
+use std::{convert::Infallible, sync::Arc};
+
+use http::Request;
+use hyper::body::Incoming;
+use tollgate::RuleSet;
+use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
+
+use super::{
+    metrics::GatewayMetrics,
+    normalize::normalize_request,
+    response::ProxyResponse,
+    store::{BoxedService, GatewayStore},
+    upstream::Proxy,
+};
+
+#[derive(Clone)]
+pub(crate) struct GatewayService {
+    limited: BoxedService,
+    metrics: GatewayMetrics,
+}
+
+impl GatewayService {
+    /// Without `limits`, it only forwards.
+    pub(crate) fn new(proxy: Proxy, limits: Option<(&GatewayStore, RuleSet)>, metrics: GatewayMetrics) -> Self {
+        let proxy = Arc::new(proxy);
+        let forward = service_fn(move |request| {
+            let proxy = Arc::clone(&proxy);
+            async move { Ok(proxy.forward(request).await) }
+        });
+        let limited = match limits {
+            Some((store, rules)) => store.rate_limit(rules, forward),
+            None => BoxCloneSyncService::new(forward),
+        };
+        Self { limited, metrics }
+    }
+
+    pub(crate) async fn call(self, request: Request<Incoming>) -> Result<ProxyResponse, Infallible> {
+        let response = match normalize_request(request) {
+            Ok(request) => self.limited.oneshot(request).await?,
+            Err(error) => error.into_response(),
+        };
+        self.metrics.record_response(&response);
+        Ok(response)
+    }
+}

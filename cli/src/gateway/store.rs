@@ -1,0 +1,141 @@
+//! The store of the gateway, and what happens to requests while it fails.
+
+use std::{convert::Infallible, sync::LazyLock, time::Duration};
+
+use http::Request;
+use hyper::body::Incoming;
+use tokio::time::timeout;
+use tollgate::{
+    Charge, Decision, Fallback, FixedWindow, Key, Limit, MemoryStore, Operation, Quota, RateLimitLayer, RedisStore,
+    RedisStoreBuilder, RuleSet, Store, StoreError,
+};
+use tower::{Layer, Service, util::BoxCloneSyncService};
+
+use super::{args::OnStoreFailure, response::ProxyResponse};
+use crate::common::store::StoreConfig;
+
+/// Bounds a health check, so that an operator gets the result within a second.
+const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The charge of a health check. The quota is so large that it is always admitted and written: a read-only Redis is not healthy.
+static HEALTH_CHECK: LazyLock<Charge> = LazyLock::new(|| {
+    let limit = Limit::new("tollgate.health", FixedWindow::new(Quota::per_second(u32::MAX)));
+    Charge::new(limit, Key::new("health"))
+});
+
+pub(crate) type BoxedService = BoxCloneSyncService<Request<Incoming>, ProxyResponse, Infallible>;
+
+#[derive(Clone)]
+pub(crate) enum GatewayStore {
+    Memory(MemoryStore),
+    Redis(RedisStore, OnStoreFailure),
+    Local(RedisStore, Fallback<RedisStore>),
+}
+
+impl GatewayStore {
+    pub(crate) fn new(
+        config: &StoreConfig,
+        on_failure: OnStoreFailure,
+        timeout: Option<Duration>,
+    ) -> Result<Self, StoreError> {
+        let StoreConfig::Redis(redis) = config else {
+            return Ok(Self::Memory(MemoryStore::new()));
+        };
+        let redis = timeout.into_iter().fold(redis.builder(), RedisStoreBuilder::deadline);
+        let redis = redis.build()?;
+        Ok(match on_failure {
+            OnStoreFailure::Local => {
+                let local = Fallback::new(redis.clone(), MemoryStore::new());
+                Self::Local(redis, local)
+            }
+            on_failure => Self::Redis(redis, on_failure),
+        })
+    }
+
+    /// Wraps a service in the rate limit layer.
+    pub(crate) fn rate_limit<S>(&self, rules: RuleSet, service: S) -> BoxedService
+    where
+        S: Service<Request<Incoming>, Response = ProxyResponse, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+    {
+        match self {
+            Self::Memory(store) => boxed(RateLimitLayer::rules(rules, store.clone()), service),
+            Self::Redis(store, on_failure) => {
+                let layer = RateLimitLayer::rules(rules, store.clone());
+                match on_failure {
+                    OnStoreFailure::Closed => boxed(layer.fail_closed(), service),
+                    _ => boxed(layer.fail_open(), service),
+                }
+            }
+            Self::Local(_, store) => boxed(RateLimitLayer::rules(rules, store.clone()), service),
+        }
+    }
+
+    /// Applies an operation of an operator.
+    pub(crate) async fn apply(&self, operation: Operation) -> Result<Decision, String> {
+        match self {
+            Self::Memory(store) => store.apply(operation).await.map_err(|never| match never {}),
+            Self::Redis(store, _) => store.apply(operation).await.map_err(|error| error.to_string()),
+            Self::Local(_, store) => store.apply(operation).await.map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Whether the circuit breaker is closed, as of the last requests.
+    pub(crate) fn is_up(&self) -> bool {
+        self.redis().is_none_or(|redis| redis.health().is_up())
+    }
+
+    /// Calls the store, since the circuit breaker does not notice an outage without requests.
+    pub(crate) async fn check_health(&self) -> StoreHealth {
+        let Some(redis) = self.redis() else {
+            return StoreHealth::new(true, "memory is up");
+        };
+        let probe = timeout(
+            HEALTH_CHECK_TIMEOUT,
+            redis.apply(Operation::Acquire(HEALTH_CHECK.clone().into())),
+        );
+        let result = probe.await;
+        let health = redis.health();
+        match result {
+            Ok(Err(error)) if health.is_up() => StoreHealth::new(false, error),
+            Err(_) if health.is_up() => {
+                let address = health.servers()[0].address();
+                StoreHealth::new(
+                    false,
+                    format_args!("{address} did not respond within {HEALTH_CHECK_TIMEOUT:?}"),
+                )
+            }
+            _ => StoreHealth::new(health.is_up(), &health),
+        }
+    }
+
+    pub(crate) fn redis(&self) -> Option<&RedisStore> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Redis(redis, _) | Self::Local(redis, _) => Some(redis),
+        }
+    }
+}
+
+pub(crate) struct StoreHealth {
+    pub(crate) is_up: bool,
+    /// The store, and why it is down.
+    pub(crate) description: String,
+}
+
+impl StoreHealth {
+    fn new(is_up: bool, description: impl ToString) -> Self {
+        let description = description.to_string();
+        Self { is_up, description }
+    }
+}
+
+fn boxed<L, S>(layer: L, service: S) -> BoxedService
+where
+    L: Layer<S>,
+    L::Service:
+        Service<Request<Incoming>, Response = ProxyResponse, Error = Infallible> + Clone + Send + Sync + 'static,
+    <L::Service as Service<Request<Incoming>>>::Future: Send,
+{
+    BoxCloneSyncService::new(layer.layer(service))
+}

@@ -1,0 +1,223 @@
+//! Sends requests through the layer, holds those that are queued, and reports the lane's state.
+
+use std::{collections::VecDeque, convert::Infallible, future::poll_fn, pin::Pin, task::Poll};
+
+use futures_util::FutureExt;
+use http::{Request, Response};
+use tollgate::{
+    AnyAlgorithm, ConfigError, Decision, Global, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer, Store,
+    Verdict,
+};
+use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
+
+use super::{
+    drawing::DrawingInput,
+    responder::DecisionResponder,
+    state::{LaneInfo, LaneState, LastResponse, OutcomeCounts, RequestResult},
+    text,
+};
+use crate::{common::peak_count::PeakCount, playground::session::Settings};
+
+type LaneResponse = Response<String>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Result<LaneResponse, Infallible>> + Send>>;
+
+pub(crate) struct Lane<St> {
+    index: usize,
+    algorithm: AnyAlgorithm,
+    settings: Settings,
+    clock: ManualClock,
+    service: BoxCloneSyncService<Request<()>, LaneResponse, Infallible>,
+    /// The same limit on the same store, to peek.
+    limiter: Limiter<St>,
+    last_peek: Option<Verdict>,
+    queued: Vec<ResponseFuture>,
+    /// The times of admitted requests, for as long as an algorithm may need them.
+    admitted: VecDeque<Micros>,
+    peak_in_span: PeakCount,
+    peak_in_window: PeakCount,
+    counts: OutcomeCounts,
+    /// The last response, until a frame has it.
+    last_response: Option<LastResponse>,
+}
+
+impl<St: Store> Lane<St> {
+    pub(crate) fn new(
+        index: usize,
+        algorithm: AnyAlgorithm,
+        settings: &Settings,
+        store: &St,
+        clock: &ManualClock,
+    ) -> Result<Self, ConfigError> {
+        let name = algorithm.name();
+        let service = service_fn(async |_: Request<()>| Ok::<_, Infallible>(LaneResponse::default()));
+        let layer =
+            RateLimitLayer::try_new(name, algorithm, Global, store.clone())?.respond_with(DecisionResponder::default());
+        Ok(Self {
+            index,
+            algorithm,
+            settings: settings.clone(),
+            clock: clock.clone(),
+            service: BoxCloneSyncService::new(layer.layer(service)),
+            limiter: Limiter::try_new(name, algorithm, store.clone())?,
+            last_peek: None,
+            queued: Vec::new(),
+            admitted: VecDeque::new(),
+            peak_in_span: PeakCount::new(settings.span()),
+            peak_in_window: PeakCount::new(settings.window_micros()),
+            counts: OutcomeCounts::default(),
+            last_response: None,
+        })
+    }
+
+    pub(crate) fn info(&self) -> LaneInfo {
+        let (title, description) = text::title_and_description(&self.algorithm);
+        let name = self.algorithm.name();
+        LaneInfo {
+            name,
+            title,
+            description,
+        }
+    }
+
+    /// Sends a request now, and waits for its outcome.
+    pub(crate) async fn send(&mut self) -> RequestResult {
+        let now = self.clock.now();
+        let delay = self.next_delay().await;
+        let sleeps = self.clock.pending_sleeps();
+        let mut response = self.service.call(Request::new(()));
+        let outcome = poll_fn(|context| match response.poll_unpin(context) {
+            Poll::Ready(Ok(response)) => Poll::Ready(Some(response)),
+            // It sleeps in the queue, rather than waiting for the store.
+            Poll::Pending if self.clock.pending_sleeps() > sleeps => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        });
+        let Some(response) = outcome.await else {
+            self.counts.queued += 1;
+            self.queued.push(response);
+            self.record_admitted(now);
+            self.set_last_response(text::queued(delay), String::new());
+            return self.result(now, "queued", Some(now + delay));
+        };
+        let decision = response.extensions().get::<Decision>();
+        let (outcome, passes_at) = match decision.map(|decision| (decision.is_unchecked(), decision.outcome())) {
+            Some((false, Outcome::Admitted { .. })) => {
+                self.counts.admitted += 1;
+                self.record_admitted(now);
+                ("admitted", Some(now))
+            }
+            Some((true, _)) => {
+                self.counts.unchecked += 1;
+                ("unchecked", Some(now))
+            }
+            _ => {
+                self.counts.denied += 1;
+                ("denied", None)
+            }
+        };
+        passes_at.into_iter().for_each(|at| self.record_passed(at));
+        self.set_last_response(text::summary(decision), text::response(&response));
+        self.result(now, outcome, passes_at)
+    }
+
+    /// The delay of the next request: a leaky bucket has to drain first.
+    async fn next_delay(&mut self) -> Micros {
+        if !matches!(self.algorithm, AnyAlgorithm::LeakyBucket(_)) {
+            return 0;
+        }
+        match self.limiter.peek(&Key::GLOBAL).await {
+            Ok(decision) => decision.tiers()[0].verdict().reset_after().as_micros() as Micros,
+            Err(_) => 0,
+        }
+    }
+
+    /// Completes the queued requests whose delay has elapsed.
+    pub(crate) fn release_queued(&mut self) {
+        let mut released = Vec::new();
+        self.queued.retain_mut(|response| match response.now_or_never() {
+            Some(Ok(response)) => {
+                released.push(response);
+                false
+            }
+            None => true,
+        });
+        for response in released {
+            if let Some(decision) = response.extensions().get::<Decision>() {
+                let delay = decision.delay().as_micros() as Micros;
+                self.record_passed(decision.now() + delay);
+                self.set_last_response(text::released(delay), text::response(&response));
+            }
+        }
+    }
+
+    /// Reads the state of the limit from the store.
+    pub(crate) async fn peek(&mut self) -> Result<(), String> {
+        match self.limiter.peek(&Key::GLOBAL).await {
+            Ok(decision) => {
+                self.last_peek = Some(decision.tiers()[0].verdict());
+                Ok(())
+            }
+            Err(error) => Err(error.into().to_string()),
+        }
+    }
+
+    /// The state as of the last peek.
+    pub(crate) fn state(&mut self, now: Micros) -> LaneState {
+        let drawing = self.last_peek.map(|peek| self.drawing_input(now, peek).drawing());
+        LaneState {
+            drawing,
+            counts: self.counts,
+            max_in_span: self.peak_in_span.max(),
+            max_in_window: self.peak_in_window.max(),
+            explanation: match self.counts.unchecked {
+                0 => text::explanation(&self.algorithm, &self.settings, self.peak_in_window.max()),
+                count => text::unchecked(count),
+            },
+            last: self.last_response.take(),
+        }
+    }
+
+    /// Deletes the lane's key from the store.
+    pub(crate) async fn delete_key(self) {
+        // A queued request refunds its charge when dropped, which must happen before the reset.
+        drop(self.queued);
+        self.limiter.reset(&Key::GLOBAL).await.ok();
+    }
+
+    fn drawing_input(&self, now: Micros, peek: Verdict) -> DrawingInput<'_> {
+        DrawingInput {
+            algorithm: &self.algorithm,
+            settings: &self.settings,
+            now,
+            peek,
+            admitted: &self.admitted,
+            waiting: self.queued.len(),
+        }
+    }
+
+    fn record_admitted(&mut self, now: Micros) {
+        self.admitted.push_back(now);
+        // A sliding counter needs a window and one more sub-window, which is a window at most.
+        let oldest = now.saturating_sub(2 * self.settings.window_micros());
+        while self.admitted.front().is_some_and(|at| *at < oldest) {
+            self.admitted.pop_front();
+        }
+    }
+
+    fn record_passed(&mut self, at: Micros) {
+        self.peak_in_span.add(at);
+        self.peak_in_window.add(at);
+    }
+
+    fn set_last_response(&mut self, summary: String, response: String) {
+        self.last_response = Some(LastResponse { summary, response });
+    }
+
+    fn result(&self, at: Micros, outcome: &'static str, passes_at: Option<Micros>) -> RequestResult {
+        RequestResult {
+            lane: self.index,
+            at,
+            outcome,
+            passes_at,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The texts about a lane and its responses.
+
+use http::Response;
+use tollgate::{AnyAlgorithm, Decision, Micros};
+
+use crate::playground::session::Settings;
+
+pub(super) fn title_and_description(algorithm: &AnyAlgorithm) -> (&'static str, &'static str) {
+    match algorithm {
+        AnyAlgorithm::TokenBucket(_) => (
+            "Token bucket",
+            "Every request takes a token. Tokens are refilled at a constant rate.",
+        ),
+        AnyAlgorithm::LeakyBucket(_) => (
+            "Leaky bucket",
+            "Requests queue in a bucket that leaks at a constant rate, so they leave evenly.",
+        ),
+        AnyAlgorithm::SlidingLog(_) => (
+            "Sliding log",
+            "The time of every admitted request is stored for one window.",
+        ),
+        AnyAlgorithm::SlidingCounter(_) => (
+            "Sliding counter",
+            "One count per sub-window. The oldest is weighted by its overlap with the window.",
+        ),
+        _ => ("Fixed window", "One count, which is reset at the edge of every window."),
+    }
+}
+
+/// The explanation of a lane with unchecked requests.
+pub(super) fn unchecked(count: u32) -> String {
+    format!("{count} passed unchecked because the store failed: no limit holds in that case.")
+}
+
+/// Why `max` requests passed within one window's length.
+pub(super) fn explanation(algorithm: &AnyAlgorithm, settings: &Settings, max: usize) -> String {
+    let Settings {
+        limit,
+        window,
+        capacity,
+        buckets,
+        ..
+    } = *settings;
+    let exceeds_limit = max > limit as usize;
+    match algorithm {
+        AnyAlgorithm::TokenBucket(_) if exceeds_limit => format!(
+            "{max} in {window} s: up to {capacity} tokens were saved, and more were refilled. The limit holds on \
+             average, not in every window."
+        ),
+        AnyAlgorithm::TokenBucket(_) => {
+            format!("A burst may take the {capacity} saved tokens; then {limit} are refilled in {window} s.")
+        }
+        AnyAlgorithm::LeakyBucket(_) => format!(
+            "Requests leave evenly: {limit} in {window} s. The bucket holds {capacity}, including the one that is leaving; \
+             if it is full, requests are denied."
+        ),
+        AnyAlgorithm::SlidingLog(_) => {
+            format!("Exact: at most {limit} pass in any {window} s. The cost is one stored time per admitted request.")
+        }
+        AnyAlgorithm::SlidingCounter(_) if exceeds_limit => format!(
+            "{max} in {window} s: it assumes that the oldest {} are evenly distributed. They arrived late, so their weight \
+             decreased too early.",
+            if buckets == 1 {
+                "window's requests"
+            } else {
+                "sub-window's requests"
+            }
+        ),
+        AnyAlgorithm::SlidingCounter(_) => format!(
+            "Close to the log at the cost of {} counts: the weight of the oldest is an estimate.",
+            buckets + 1
+        ),
+        _ if exceeds_limit => format!(
+            "{max} in {window} s: the count was reset in between. Each window admitted at most {limit}, both together more."
+        ),
+        _ => {
+            format!("Up to {limit} just before the edge, and as many just after it: windows are independent.")
+        }
+    }
+}
+
+/// The summary of a request that is queued.
+pub(super) fn queued(delay: Micros) -> String {
+    format!("Queued: leaves in {}", seconds(delay))
+}
+
+/// The summary of a queued request when it leaves.
+pub(super) fn released(delay: Micros) -> String {
+    format!("Left after {}", seconds(delay))
+}
+
+/// The summary of a request that was answered at once.
+pub(super) fn summary(decision: Option<&Decision>) -> String {
+    match decision {
+        Some(decision) if decision.is_unchecked() => "Passed unchecked: the store failed".into(),
+        Some(decision) if decision.admits() => {
+            let remaining = decision.tiers().first().map_or(0, |tier| tier.verdict().remaining());
+            format!("Admitted: {remaining} left")
+        }
+        Some(decision) => match decision.retry_after() {
+            Some(delay) => format!("Denied: retry in {}", seconds(delay.as_micros() as Micros)),
+            None => "Denied: it costs more than the limit, so a retry is useless".into(),
+        },
+        None => "Denied".into(),
+    }
+}
+
+/// A response as sent over HTTP.
+pub(super) fn response(response: &Response<String>) -> String {
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
+    format!(
+        "HTTP/1.1 {}\n{}\n{}",
+        response.status(),
+        headers.collect::<String>(),
+        response.body()
+    )
+}
+
+/// Rounded up to the millisecond. Response headers round up too, to the second.
+fn seconds(micros: Micros) -> String {
+    let millis = micros.div_ceil(1000);
+    format!("{}.{:03} s", millis / 1000, millis % 1000)
+}

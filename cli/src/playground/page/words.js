@@ -1,3 +1,0 @@
-// How times are written.
-
-export const seconds = (micros, digits = 2) => `${(micros / 1e6).toFixed(digits)} s`;

@@ -1,0 +1,162 @@
+//! The settings of a session, parsed from the page's URL with an error per field.
+
+use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
+
+use serde::Serialize;
+use tollgate::{
+    Algorithm, AnyAlgorithm, ConfigError, FixedWindow, LeakyBucket, Micros, Quota, SlidingCounter, SlidingLog,
+    TokenBucket,
+};
+
+use super::{
+    history::{ActionHistory, parse_time},
+    pace::Speed,
+};
+
+const SECOND: Micros = 1_000_000;
+
+const MAX_BUCKETS: u32 = 64;
+
+/// Error messages by field.
+pub(crate) type FieldErrors = BTreeMap<&'static str, String>;
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Settings {
+    pub(crate) limit: u32,
+    /// In seconds.
+    pub(crate) window: u32,
+    pub(crate) capacity: u32,
+    /// The sub-windows of the sliding counter.
+    pub(crate) buckets: u32,
+    /// The requests of a burst.
+    pub(crate) burst: u32,
+    /// The requests of a stream per second.
+    pub(crate) rate: u32,
+    #[serde(skip)]
+    pub(crate) speed: Speed,
+    #[serde(skip)]
+    pub(crate) paused: bool,
+    #[serde(skip)]
+    pub(crate) play: ActionHistory,
+    /// The time up to which the actions are replayed at once.
+    #[serde(skip)]
+    pub(crate) at: Micros,
+}
+
+impl Settings {
+    /// Parses the URL's query. By default buckets hold the limit, and a burst is twice the limit.
+    pub(crate) fn parse(query: &BTreeMap<String, String>) -> Result<Self, FieldErrors> {
+        let mut fields = Fields {
+            query,
+            errors: FieldErrors::new(),
+        };
+        let limit = fields.number("limit", 1..=200, 10);
+        let settings = Self {
+            limit,
+            window: fields.number("window", 1..=600, 10),
+            capacity: fields.number("capacity", 1..=200, limit),
+            buckets: fields.number("buckets", 1..=MAX_BUCKETS, 1),
+            burst: fields.number("burst", 1..=400, 2 * limit),
+            rate: fields.number("rate", 1..=100, 2),
+            speed: fields.parsed("speed", Speed::REAL, |()| "must be 0.1, 0.25, 0.5, 1 or 4".into()),
+            paused: query.contains_key("paused"),
+            play: fields.parsed("play", ActionHistory::default(), |message| message),
+            at: fields.time("at"),
+        };
+        let mut errors = fields.errors;
+        // Only the number of buckets depends on another field.
+        if errors.is_empty() && settings.algorithms().is_err() {
+            errors.insert("buckets", settings.suggest_buckets());
+        }
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
+
+    /// The five algorithms, in the order of the lanes.
+    pub(crate) fn algorithms(&self) -> Result<[AnyAlgorithm; 5], ConfigError> {
+        let quota = Quota::try_new(self.limit, Duration::from_secs(self.window.into()))?;
+        Ok([
+            TokenBucket::try_with_capacity(quota, self.capacity)?.to_any(),
+            LeakyBucket::try_with_capacity(quota, self.capacity)?.to_any(),
+            FixedWindow::new(quota).to_any(),
+            SlidingLog::try_new(quota)?.to_any(),
+            SlidingCounter::new(quota).try_buckets(self.buckets)?.to_any(),
+        ])
+    }
+
+    /// An error message with the next valid numbers of sub-windows.
+    fn suggest_buckets(&self) -> String {
+        let is_valid = |buckets: &u32| self.window_micros().is_multiple_of((*buckets).into());
+        let fewer = (1..self.buckets).rfind(is_valid);
+        let more = (self.buckets..=MAX_BUCKETS).find(is_valid);
+        let suggestions = [fewer, more].into_iter().flatten().map(|buckets| buckets.to_string());
+        format!(
+            "must divide the window evenly: use {}",
+            suggestions.collect::<Vec<_>>().join(" or ")
+        )
+    }
+
+    pub(crate) fn window_micros(&self) -> Micros {
+        Micros::from(self.window) * SECOND
+    }
+
+    /// A short span, to show bursts: a fifth of the window.
+    pub(crate) fn span(&self) -> Micros {
+        self.window_micros() / 5
+    }
+
+    /// A hundredth of the window.
+    pub(crate) fn step(&self) -> Micros {
+        self.window_micros() / 100
+    }
+
+    /// The time of a stream's nth request after its start.
+    pub(crate) fn stream_offset(&self, nth: Micros) -> Micros {
+        nth * SECOND / Micros::from(self.rate)
+    }
+}
+
+struct Fields<'a> {
+    query: &'a BTreeMap<String, String>,
+    errors: FieldErrors,
+}
+
+impl Fields<'_> {
+    fn number(&mut self, field: &'static str, range: RangeInclusive<u32>, default: u32) -> u32 {
+        let Some(value) = self.query.get(field) else {
+            return default;
+        };
+        match value.parse() {
+            Ok(number) if range.contains(&number) => number,
+            _ => {
+                let (min, max) = range.into_inner();
+                self.errors
+                    .insert(field, format!("must be a whole number from {min} to {max}"));
+                default
+            }
+        }
+    }
+
+    fn time(&mut self, field: &'static str) -> Micros {
+        let value = self.query.get(field).map_or("0", |value| value);
+        parse_time(value).unwrap_or_else(|| {
+            self.errors.insert(field, "must be a number of milliseconds".into());
+            0
+        })
+    }
+
+    fn parsed<T: std::str::FromStr>(
+        &mut self,
+        field: &'static str,
+        default: T,
+        message: impl Fn(T::Err) -> String,
+    ) -> T {
+        match self.query.get(field).map(|value| value.parse()) {
+            None => default,
+            Some(Ok(value)) => value,
+            Some(Err(error)) => {
+                self.errors.insert(field, message(error));
+                default
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What happens to charges when a client disconnects before it is answered.
+//!
+//! A dropped request keeps its charge, with one exception: a request that was delayed in a leaky bucket's queue, or that waited in a
+//! wait queue, and never got to the service. Its charges are refunded in every tier. (The Redis store drops what it has not sent
+//! yet, so that it is never charged.)
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, Waker, ready},
+};
+
+use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
+
+/// An acquire that the store is asked for on the first poll. With a store to refund to, dropping it before the decision refunds
+/// what was charged.
+pub(crate) struct PendingAcquire<St: Store> {
+    stage: AcquireStage<St>,
+    refund_to: Option<St>,
+}
+
+enum AcquireStage<St: Store> {
+    NotSent(Charges),
+    Sent(St::Future),
+    Done,
+}
+
+impl<St: Store> PendingAcquire<St> {
+    pub(crate) fn new(charges: Charges, refund_to: Option<St>) -> Self {
+        let stage = AcquireStage::NotSent(charges);
+        Self { stage, refund_to }
+    }
+
+    pub(crate) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {
+        if let AcquireStage::NotSent(charges) = &mut self.stage {
+            let charges = std::mem::take(charges);
+            self.stage = AcquireStage::Sent(store.apply(Operation::Acquire(charges)));
+        }
+        let AcquireStage::Sent(response) = &mut self.stage else {
+            panic!("polled after completion");
+        };
+        let result = ready!(Pin::new(response).poll(context));
+        self.stage = AcquireStage::Done;
+        Poll::Ready(result)
+    }
+}
+
+impl<St: Store> Drop for PendingAcquire<St> {
+    fn drop(&mut self) {
+        if let Some(store) = self.refund_to.take()
+            && let AcquireStage::Sent(response) = std::mem::replace(&mut self.stage, AcquireStage::Done)
+        {
+            complete(async move {
+                let receipt = response.await.ok().and_then(|mut decision| decision.take_receipt());
+                drop(receipt.map(|receipt| RefundGuard::new(store, receipt)));
+            });
+        }
+    }
+}
+
+/// Refunds a charge when it is dropped, unless the receipt has been taken out.
+pub(crate) struct RefundGuard<St: Store> {
+    store: St,
+    receipt: Option<Receipt>,
+}
+
+impl<St: Store> RefundGuard<St> {
+    pub(crate) fn new(store: St, receipt: Receipt) -> Self {
+        let receipt = Some(receipt);
+        Self { store, receipt }
+    }
+
+    /// Disarms the guard: the request is about to be served.
+    pub(crate) fn take(mut self) -> Option<Receipt> {
+        self.receipt.take()
+    }
+}
+
+impl<St: Store> Drop for RefundGuard<St> {
+    fn drop(&mut self) {
+        if let Some(receipt) = self.receipt.take() {
+            let refund = self.store.apply(Operation::Refund(receipt));
+            complete(async move { drop(refund.await) });
+        }
+    }
+}
+
+/// A settle under way, which completes in the background if it is dropped.
+pub(crate) struct PendingSettle<St: Store>(Option<St::Future>);
+
+impl<St: Store> PendingSettle<St> {
+    pub(crate) fn new(store: &St, receipt: Receipt) -> Self {
+        Self(Some(store.apply(Operation::Settle(receipt))))
+    }
+
+    /// The verdicts after the settle; `None` if the store failed, and the charge stays as it was.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Decision>> {
+        let Some(settle) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let result = ready!(Pin::new(settle).poll(context));
+        self.0 = None;
+        Poll::Ready(result.ok())
+    }
+}
+
+impl<St: Store> Drop for PendingSettle<St> {
+    fn drop(&mut self) {
+        if let Some(settle) = self.0.take() {
+            complete(async move { drop(settle.await) });
+        }
+    }
+}
+
+/// Settles a charge in the background.
+pub(crate) fn settle<St: Store>(store: &St, receipt: Receipt) {
+    drop(PendingSettle::new(store, receipt));
+}
+
+/// Polls the work once, and spawns what is still pending then: the memory store's futures need no task.
+fn complete(work: impl Future<Output = ()> + Send + 'static) {
+    let mut work = Box::pin(work);
+    let first = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    if first.is_pending()
+        && let Ok(runtime) = tokio::runtime::Handle::try_current()
+    {
+        runtime.spawn(work);
+    }
+}

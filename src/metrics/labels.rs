@@ -1,0 +1,98 @@
+//! The values of labels, the same in metrics and spans.
+
+/// The outcome of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestOutcome {
+    Admitted,
+    Limited,
+    /// It costs more than a limit's capacity.
+    Impossible,
+    /// No limit applies to it.
+    Exempt,
+    /// The layer's block list rejected it.
+    Blocked,
+    /// It has no key to be counted by.
+    MissingKey,
+    /// The store failed, and the request passed.
+    FailedOpen,
+    /// The store failed, and the request was rejected.
+    FailedClosed,
+}
+
+impl RequestOutcome {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Limited => "limited",
+            Self::Impossible => "impossible",
+            Self::Exempt => "exempt",
+            Self::Blocked => "blocked",
+            Self::MissingKey => "missing_key",
+            Self::FailedOpen => "failed_open",
+            Self::FailedClosed => "failed_closed",
+        }
+    }
+}
+
+/// What made a decision, the least reliable last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DecisionSource {
+    Store,
+    /// This node's memory, while the store failed.
+    Fallback,
+    None,
+}
+
+impl DecisionSource {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Fallback => "fallback",
+            Self::None => "none",
+        }
+    }
+}
+
+/// The outcome of one tier of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TierOutcome {
+    Admitted,
+    /// Another tier denied the request, so nothing was charged to this one.
+    NotCharged,
+    Limited,
+    Impossible,
+}
+
+#[cfg(feature = "metrics")]
+impl TierOutcome {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::NotCharged => "not_charged",
+            Self::Limited => "limited",
+            Self::Impossible => "impossible",
+        }
+    }
+}
+
+/// The outcome of waiting for Redis.
+#[cfg(feature = "redis")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreCallOutcome {
+    Answered,
+    Failed,
+    /// The caller dropped its future first.
+    #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "only the metrics need it"))]
+    Cancelled,
+}
+
+#[cfg(all(feature = "redis", feature = "metrics"))]
+impl StoreCallOutcome {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -1,4 +1,0 @@
-//! Who may be a step.
-
-/// Keeps [`Policy`](super::Policy) to the steps of this crate.
-pub trait Sealed {}

@@ -1,0 +1,190 @@
+//! The default responder, for HTTP and gRPC requests.
+
+use std::sync::Arc;
+
+use http::{
+    HeaderValue, Request, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
+
+use super::{
+    super::{Rejection, Respond},
+    body::{BodyFormat, RejectionBody},
+    grpc::{self, GrpcResponder},
+    header_values::ResetUnit,
+    headers::{HeaderNames, Headers, forward},
+};
+use crate::{
+    config_error::{self, ConfigError},
+    decision::Decision,
+    extract::header_name,
+};
+
+/// Responds to HTTP requests; the default of every layer.
+///
+/// A request that a limit denies is rejected with 429, `Retry-After` in whole seconds (unless no wait suffices), and
+///
+/// ```json
+/// {"error":"rate_limit_exceeded","message":"Too many requests. Please retry after 60 seconds.","retry_after":60}
+/// ```
+///
+/// A request without a key is rejected with 400 (the client omitted a value) or 500 (the service does not provide one), a
+/// request that a fail-closed layer could not check with 503, and a blocked request with 403.
+///
+/// Requests with the content type `application/grpc` get a gRPC response: 200 without a body, with the headers `grpc-status`
+/// (8 if a limit denies, 3 or 13 without a key, 14 for 503, 7 for 403), `grpc-message`, and instead of `Retry-After`
+/// `grpc-retry-pushback-ms`, which is -1 if no wait suffices. One layer thus limits tonic services and plain routes on one axum
+/// router; for tonic's own server, use [`GrpcResponder`](crate::GrpcResponder).
+///
+/// Denials and responses to admitted requests carry two families of headers:
+///
+/// - `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` describe the most restrictive tier;
+/// - `RateLimit-Policy: "user";q=100;w=60` and `RateLimit: "user";r=0;t=12`, of the IETF draft, list every tier.
+///
+/// Nested layers append to the lists. The X- headers keep the lower remaining quota, or those of the layer that denied the
+/// request. Headers omit hidden and shadow tiers, and an unchecked decision writes none. The [`Decision`] is in the request's
+/// extensions, together with those of outer layers, and with axum it is an extractor.
+///
+/// The body type has to implement `From<String>`, as axum's, reqwest's and hyper's do. Add a layer that wraps bodies in another
+/// type, like compression, outside of this one; axum's `Router::layer` allows any order.
+///
+/// ```
+/// use tollgate::{RejectionBody, Global, HttpResponder, MemoryStore, Quota, RateLimitLayer, ResetUnit};
+///
+/// let responder = HttpResponder::new()
+///     .header_names(["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"])
+///     .reset_unit(ResetUnit::Delta)
+///     .body(|rejection| RejectionBody::plain(rejection.to_string()));
+/// let layer = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new())
+///     .respond_with(responder);
+/// # let _ = layer;
+/// ```
+#[derive(Clone, Debug)]
+pub struct HttpResponder {
+    pub(super) headers: Headers,
+    format: BodyFormat,
+}
+
+impl HttpResponder {
+    /// Writes both families of headers, the reset as an epoch time, and the JSON body above.
+    pub fn new() -> Self {
+        Self {
+            headers: Headers::default(),
+            format: BodyFormat::Json,
+        }
+    }
+
+    /// Writes bodies as problem details (RFC 9457), `application/problem+json`, with the types of the IETF draft.
+    #[must_use]
+    pub fn problem_details(self) -> Self {
+        let format = BodyFormat::ProblemDetails;
+        Self { format, ..self }
+    }
+
+    /// Writes the bodies that a closure returns.
+    #[must_use]
+    pub fn body(self, body: impl Fn(&Rejection) -> RejectionBody + Send + Sync + 'static) -> Self {
+        let format = BodyFormat::Custom(Arc::new(body));
+        Self { format, ..self }
+    }
+}
+
+impl Default for HttpResponder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpResponder {
+    /// Whether the request is gRPC.
+    type Context = bool;
+
+    fn context(&self, request: &Request<B>) -> bool {
+        grpc::is_grpc(request)
+    }
+
+    fn forward(&self, decision: &Decision, request: &mut Request<B>) {
+        forward(decision, request);
+    }
+
+    fn reject(&self, is_grpc: bool, rejection: Rejection) -> Result<Response<C>, E> {
+        let mut response = match is_grpc {
+            true => grpc::reject(&rejection, String::new()),
+            false => self.http_rejection(&rejection),
+        };
+        self.headers.write_rejection(&rejection, response.headers_mut());
+        Ok(response.map(C::from))
+    }
+
+    fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
+        let denied_inside = match is_grpc {
+            true => grpc::is_limited(response.headers()),
+            false => response.status() == StatusCode::TOO_MANY_REQUESTS,
+        };
+        self.headers.write(decision, denied_inside, response.headers_mut());
+    }
+}
+
+impl HttpResponder {
+    fn http_rejection(&self, rejection: &Rejection) -> Response<String> {
+        let RejectionBody { content_type, text } = self.format.body(rejection);
+        let mut response = Response::new(text);
+        *response.status_mut() = rejection.status();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, content_type);
+        if let Some(seconds) = rejection.retry_after_secs() {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// The header settings of both responders.
+macro_rules! settings {
+    ($($responder:ident),*) => {$(
+        impl $responder {
+            /// Renames `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in this order.
+            ///
+            /// # Panics
+            /// If one is not a valid header name.
+            #[must_use]
+            #[track_caller]
+            pub fn header_names(self, names: [&str; 3]) -> Self {
+                config_error::expect(self.try_header_names(names))
+            }
+
+            /// Renames the X- headers, or returns an error if one is not a valid header name.
+            pub fn try_header_names(mut self, names: [&str; 3]) -> Result<Self, ConfigError> {
+                let [limit, remaining, reset] = names.map(header_name);
+                self.headers.names = HeaderNames::Custom([limit?, remaining?, reset?]);
+                Ok(self)
+            }
+
+            /// Omits the X- headers.
+            #[must_use]
+            pub fn without_x_headers(mut self) -> Self {
+                self.headers.names = HeaderNames::None;
+                self
+            }
+
+            /// Omits `RateLimit` and `RateLimit-Policy`.
+            ///
+            /// Some clients that implement earlier drafts ignore all other headers if `RateLimit` is present, and cannot parse
+            /// it.
+            #[must_use]
+            pub fn without_ietf_headers(mut self) -> Self {
+                self.headers.ietf = false;
+                self
+            }
+
+            /// Sets the unit of `X-RateLimit-Reset`, which is the Unix epoch by default.
+            #[must_use]
+            pub fn reset_unit(mut self, unit: ResetUnit) -> Self {
+                self.headers.reset = unit;
+                self
+            }
+        }
+    )*};
+}
+
+settings![HttpResponder, GrpcResponder];

@@ -1,0 +1,95 @@
+//! `[[limit]]`
+
+use std::collections::HashMap;
+
+use toml::de::DeValue;
+
+use super::{
+    super::{
+        rule::{CostSpec, Rule},
+        trust::Trust,
+    },
+    diagnostics::Reported,
+    field::Field,
+    key, plans, scope,
+    settings::Settings,
+    table::Table,
+    trust,
+};
+use crate::{
+    algorithm::AnyAlgorithm,
+    limit::{self, Limit},
+};
+
+/// The names of limits, with the byte offsets of their definitions.
+type Names<'f> = HashMap<&'f str, usize>;
+
+pub(super) fn read_all(document: &mut Table<'_>, trusted: Option<&Trust>) -> Result<Vec<Rule>, Reported> {
+    let tables = document.tables("limit")?;
+    if tables.is_empty() {
+        return Err(document.report("no limit is defined: define each under [[limit]]"));
+    }
+    let mut names = Names::new();
+    let read = |table| read(table, trusted, &mut names);
+    let all: Vec<_> = tables.into_iter().map(read).collect();
+    all.into_iter().collect()
+}
+
+fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>) -> Result<Rule, Reported> {
+    let name = name(&mut table, names);
+    let settings = Settings::read(&mut table);
+    let algorithm = settings.build(&table);
+    let scope = scope::read(&mut table);
+    let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
+    let key = key::read(&mut table, path);
+    let cost = table.read("cost", |field| cost(field, algorithm, trusted));
+    let cost = cost.map(|cost| cost.unwrap_or(CostSpec::Fixed(1)));
+    let plans = plans::read(&mut table, settings, cost.as_ref().ok(), trusted);
+    let shadow = table.read("shadow", Field::flag);
+    table.finish();
+
+    let name = name?;
+    Ok(Rule {
+        limit: Limit::new(name, algorithm?),
+        scope: scope?,
+        key: key?,
+        plans: plans?.map(|plans| plans.of_limit(name)),
+        cost: cost?,
+        shadow: shadow?.unwrap_or(false),
+    })
+}
+
+/// Reads the unique name of a limit. Later diagnostics are labelled with it.
+fn name<'f>(table: &mut Table<'f>, names: &mut Names<'f>) -> Result<&'f str, Reported> {
+    let field = table.require("name", "name = \"user\"")?;
+    let name = field.text()?;
+    limit::check_name(name).map_err(|error| field.invalid(&error))?;
+    table.label = format!("limit {name:?}");
+    match names.insert(name, field.offset()) {
+        Some(other) => {
+            let line = field.line_of(other);
+            Err(field.must(format_args!("be unique: line {line} has the same name")))
+        }
+        None => Ok(name),
+    }
+}
+
+fn cost(
+    field: &Field<'_>,
+    algorithm: Result<AnyAlgorithm, Reported>,
+    trusted: Option<&Trust>,
+) -> Result<CostSpec, Reported> {
+    let must = "be a number without quotes, or name a header, like \"header:x-cost\"";
+    match field.value.get_ref() {
+        DeValue::String(_) => return trust::header(field, must, trusted).map(CostSpec::Header),
+        DeValue::Integer(_) => {}
+        _ => return Err(field.must(must)),
+    }
+    match (field.count()?, algorithm) {
+        (cost, Ok(algorithm)) if cost > algorithm.capacity() => {
+            let max = algorithm.capacity();
+            Err(field.must(format_args!("be at most {max}, the capacity of the limit")))
+        }
+        (cost, _) => Ok(CostSpec::Fixed(cost)),
+    }
+}

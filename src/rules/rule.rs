@@ -1,0 +1,95 @@
+//! A rule: one `[[limit]]` of a rules file.
+
+use std::collections::HashMap;
+
+use http::{HeaderName, Request};
+
+use super::{key_spec::KeySpec, scope::Scope, trust::Trust};
+use crate::{
+    charge::Charge,
+    extract::KeyError,
+    limit::Limit,
+    policy::Bill,
+    quota::{self, Cost},
+};
+
+/// A limit with its scope, key, plans and cost.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) limit: Limit,
+    pub(super) scope: Scope,
+    pub(super) key: KeySpec,
+    pub(super) plans: Option<Plans>,
+    pub(super) cost: CostSpec,
+    pub(super) shadow: bool,
+}
+
+/// Variants of the limit, selected by the value of a header.
+#[derive(Debug)]
+pub(super) struct Plans {
+    pub(super) header: HeaderName,
+    pub(super) limits: HashMap<String, Limit>,
+}
+
+/// The cost of a request.
+#[derive(Debug)]
+pub(super) enum CostSpec {
+    Fixed(Cost),
+    Header(HeaderName),
+}
+
+impl Rule {
+    pub(super) fn bill<B>(&self, request: &Request<B>, trust: &Trust, bill: &mut Bill) {
+        match self.charge(request, trust) {
+            Ok(charge) => bill.charge(charge),
+            Err(error) => bill.cannot_charge(&self.limit, error),
+        }
+        if self.shadow {
+            bill.shadow(self.limit.name());
+        }
+    }
+
+    fn charge<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Charge, KeyError> {
+        let key = self.key.extract(request, trust)?;
+        let limit = self.limit_of(request, trust)?.clone();
+        Ok(Charge::new(limit, key).cost(self.cost.of(request, trust)?))
+    }
+
+    /// The limit of the request's plan, or the rule's own limit without a known plan.
+    fn limit_of<B>(&self, request: &Request<B>, trust: &Trust) -> Result<&Limit, KeyError> {
+        let Some(Plans { header, .. }) = &self.plans else {
+            return Ok(&self.limit);
+        };
+        let plan = trust.header(request, header)?;
+        let plan = plan.and_then(|plan| str::from_utf8(plan.as_bytes()).ok());
+        Ok(plan.and_then(|plan| self.limit_on(plan)).unwrap_or(&self.limit))
+    }
+
+    /// The limit of a plan, if it exists.
+    pub(super) fn limit_on(&self, plan: &str) -> Option<&Limit> {
+        self.plans.as_ref()?.limits.get(plan)
+    }
+}
+
+impl CostSpec {
+    fn of<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Cost, KeyError> {
+        Ok(match self {
+            Self::Fixed(cost) => *cost,
+            Self::Header(name) => {
+                let value = trust.header(request, name)?;
+                value.map_or(1, |value| parse_cost(value.as_bytes()).max(1))
+            }
+        })
+    }
+}
+
+/// Parses decimal digits, saturating at the maximum cost; 0 if the text is not a number.
+fn parse_cost(digits: &[u8]) -> Cost {
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return 0;
+    }
+    let number = digits.iter().fold(0u64, |number, digit| {
+        number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+    });
+    quota::bounded(number)
+}

@@ -1,0 +1,199 @@
+//! What all clones of a service share: the policy, the store, the responder, and what happens when the store fails.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{
+    cancellation::{self, PendingAcquire, PendingSettle},
+    charge::Charges,
+    decision::{Decision, TierDecision},
+    decision_span::DecisionSpan,
+    extract::KeyError,
+    metrics::{self, DecisionSource, RequestOutcome},
+    policy::{Bill, Correction, Policy, SettleLater, Unbilled},
+    respond::Rejection,
+    store::Store,
+    wait_queue::{QueuedDecision, WaitConfig},
+};
+
+pub(crate) struct Enforcer<P, St, R> {
+    pub(crate) policy: P,
+    pub(crate) store: St,
+    pub(crate) respond: R,
+    pub(crate) on_failure: OnFailure,
+    /// How long denied requests wait, if waiting is enabled.
+    pub(crate) wait: Option<WaitConfig>,
+    /// Whether the missing configuration behind a [`KeyError::NotProvided`] has been logged.
+    pub(crate) misconfigured: AtomicBool,
+}
+
+/// What happens to requests while the store fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum OnFailure {
+    #[default]
+    Open,
+    Closed,
+}
+
+/// The state of a request after `call`.
+pub(super) enum Admission<St: Store> {
+    Decided(Result<Decision, Deferred<St>>),
+    Pending(PendingAcquire<St>),
+}
+
+/// A request that cannot be served at once.
+pub(super) enum Deferred<St: Store> {
+    Queued(QueuedDecision<St>),
+    Rejected(Rejection),
+}
+
+impl<P, St: Store, R> Enforcer<P, St, R> {
+    /// Collects the charges of a request, and decides if the store can without waiting.
+    pub(super) fn admit<Req, Res>(&self, request: &Req) -> (Admission<St>, DecisionSpan)
+    where
+        P: Policy<Req, Res>,
+    {
+        let mut bill = Bill::default();
+        self.policy.bill(request, &mut bill);
+        let charges = match bill.due() {
+            Ok(charges) => charges,
+            Err(why) => {
+                let rejected = Err(Deferred::Rejected(self.reject_uncharged(why)));
+                return (Admission::Decided(rejected), DecisionSpan::none());
+            }
+        };
+        if charges.is_empty() {
+            metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
+            let exempt = Ok(Decision::exempt(self.store.clock().now()));
+            return (Admission::Decided(exempt), DecisionSpan::none());
+        }
+        let mut span = DecisionSpan::new(&charges);
+        (self.acquire(charges, &mut span), span)
+    }
+
+    fn acquire(&self, charges: Charges, span: &mut DecisionSpan) -> Admission<St> {
+        let wait = self.wait.as_ref();
+        if let Some(queued) = wait.and_then(|wait| wait.join_existing(&self.store, &charges)) {
+            return Admission::Decided(Err(Deferred::Queued(queued)));
+        }
+        // Deferred to the first poll: a future that is never polled must not hold a place in the queue.
+        if charges.may_queue() {
+            return Admission::Pending(PendingAcquire::new(charges, Some(self.store.clone())));
+        }
+        match span.in_scope(|| self.store.acquire_now(charges)) {
+            Ok(decision) => Admission::Decided(self.decide_or_queue(Ok(decision), span)),
+            Err(charges) => Admission::Pending(PendingAcquire::new(charges, None)),
+        }
+    }
+
+    /// Finalizes the store's result, unless it is a denial that the request can wait out.
+    pub(super) fn decide_or_queue(
+        &self,
+        result: Result<Decision, St::Error>,
+        span: &mut DecisionSpan,
+    ) -> Result<Decision, Deferred<St>> {
+        let result = match (result, &self.wait) {
+            (Ok(denial), Some(wait)) if !denial.admits() => match wait.join_after_denial(&self.store, denial.into()) {
+                Ok(queued) => return Err(Deferred::Queued(queued)),
+                Err(denial) => Ok(*denial),
+            },
+            (result, _) => result,
+        };
+        self.finalize(result, span).map_err(Deferred::Rejected)
+    }
+
+    /// Records the store's final result, and applies the failure mode if the store failed.
+    pub(super) fn finalize(
+        &self,
+        result: Result<Decision, St::Error>,
+        span: &mut DecisionSpan,
+    ) -> Result<Decision, Rejection> {
+        match result {
+            Ok(decision) => {
+                span.record_decision(&decision);
+                if !decision.admits() {
+                    return Err(Rejection::Limited(decision.into()));
+                }
+                decision.tiers().iter().for_each(log_shadow_denial);
+                Ok(decision)
+            }
+            // The store logs its own failure once, at a higher level; this event is per request.
+            Err(error) => {
+                let (error, on_failure) = (error.into(), self.on_failure);
+                tracing::debug!(target: "tollgate::decision", %error, ?on_failure, "store failed to decide");
+                match on_failure {
+                    OnFailure::Open => {
+                        span.record_store_failure(RequestOutcome::FailedOpen);
+                        Ok(Decision::unchecked(self.store.clock().now()))
+                    }
+                    OnFailure::Closed => {
+                        span.record_store_failure(RequestOutcome::FailedClosed);
+                        Err(Rejection::Unavailable(error.into()))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Settles the charges by the response, if the policy corrects them.
+    pub(super) fn settle<Req, Res>(&self, response: &mut Res, decision: &mut Decision) -> Option<PendingSettle<St>>
+    where
+        P: Policy<Req, Res>,
+    {
+        if !decision.is_provisional() {
+            return None;
+        }
+        let later = || -> SettleLater {
+            let store = self.store.clone();
+            Box::new(move |receipt| cancellation::settle(&store, receipt))
+        };
+        let mut correction = Correction::new(decision.take_receipt()?, &later);
+        self.policy.correct(response, &mut correction);
+        self.policy.correct_later(response, &mut correction);
+        let receipt = correction.due()?;
+        Some(PendingSettle::new(&self.store, receipt))
+    }
+
+    fn reject_uncharged(&self, why: Unbilled) -> Rejection {
+        let error = match why {
+            Unbilled::Blocked => {
+                metrics::count_request(RequestOutcome::Blocked, DecisionSource::None);
+                return Rejection::Blocked;
+            }
+            Unbilled::Key(error) => error,
+        };
+        metrics::count_request(RequestOutcome::MissingKey, DecisionSource::None);
+        if let KeyError::NotProvided { .. } = error
+            && !self.misconfigured.swap(true, Ordering::Relaxed)
+        {
+            tracing::error!(target: "tollgate::decision", %error, "requests rejected: the service does not provide their key");
+        }
+        Rejection::Key(error)
+    }
+}
+
+/// Logs a rejection as one event.
+pub(super) fn log_rejection(why: &Rejection) {
+    match why {
+        Rejection::Limited(decision) => {
+            if let Some(tier) = decision.denied_by() {
+                let (limit, outcome) = (tier.limit().name(), tier.verdict().outcome());
+                let key = tier.key().digest();
+                tracing::debug!(target: "tollgate::decision", limit, %key, %outcome, "request denied");
+            }
+        }
+        Rejection::Key(error) => {
+            tracing::debug!(target: "tollgate::decision", %error, "request rejected: it has no key");
+        }
+        Rejection::Blocked => tracing::debug!(target: "tollgate::decision", "request blocked"),
+        // Logged when the store failed.
+        Rejection::Unavailable(_) => {}
+    }
+}
+
+fn log_shadow_denial(tier: &TierDecision) {
+    if tier.is_shadow() && !tier.verdict().outcome().admits() {
+        let (limit, outcome) = (tier.limit().name(), tier.verdict().outcome());
+        let key = tier.key().digest();
+        tracing::debug!(target: "tollgate::decision", limit, %key, %outcome, "shadow would have denied request");
+    }
+}

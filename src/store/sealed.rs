@@ -1,4 +1,0 @@
-//! Who may be a store.
-
-/// Keeps [`Store`](super::Store) to the stores of this crate.
-pub trait Sealed {}

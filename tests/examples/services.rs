@@ -1,0 +1,128 @@
+//! Examples of services: limits per route, tiers, keys, gRPC, and the listen address.
+
+use std::net::TcpListener;
+
+use reqwest::Client;
+use tonic::{Code, Status, transport::Endpoint};
+use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+
+use support::project::example;
+
+use crate::examples::{Server, header, remaining};
+
+#[tokio::test]
+async fn per_route() {
+    let server = Server::start(example("per_route"));
+    let login = || Client::new().post(format!("{}/login", server.url)).send();
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        statuses.push(login().await.unwrap().status().as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 200, 429]);
+    assert_eq!(server.statuses(9, "/login", ("x-none", "")).await, [200; 9]);
+    assert_eq!(server.statuses(9, "/healthz", ("x-none", "")).await, [200; 9]);
+    for (path, policy) in [
+        ("/search", r#""search";q=5;w=1"#),
+        ("/notes/1", r#""default";q=60;w=60"#),
+    ] {
+        assert_eq!(
+            header(&server.get(path, ("x-none", "")).await, "ratelimit-policy"),
+            policy
+        );
+    }
+}
+
+#[tokio::test]
+async fn tiers() {
+    let server = Server::start(example("tiers"));
+    for (user, policy, hourly) in [
+        ("alice", r#""burst";q=5;w=5, "user";q=100;w=3600"#, 100),
+        ("paula", r#""burst";q=5;w=5, "user";q=10000;w=3600"#, 10_000),
+    ] {
+        let mut before = hourly;
+        // Six at once exceed the burst. A slow machine needs more requests, since one refills per second.
+        loop {
+            let response = server.get("/", ("x-user-id", user)).await;
+            assert_eq!(header(&response, "ratelimit-policy"), policy);
+            let (status, after) = (response.status(), remaining("user", &response));
+            // A request costs one, or nothing if another tier denies it. (More remains when an hour ends.)
+            if status == 429 {
+                assert!(before < hourly && after >= before, "{before} {after}");
+                break;
+            }
+            assert!(after >= before - 1, "{before} {after}");
+            let body = response.text().await.unwrap();
+            let tiers: Vec<_> = body.lines().map(|line| line.split(':').next().unwrap()).collect();
+            assert_eq!(tiers, ["global", "burst", "user"]);
+            assert!(body.ends_with(&format!("user: {after} remaining\n")), "{body}");
+            before = after;
+        }
+    }
+}
+
+#[tokio::test]
+async fn custom_key() {
+    let server = Server::start(example("custom_key"));
+    let user = |name| server.statuses(9, "/me", ("authorization", name));
+    assert_eq!(user("Bearer token-of-root").await, [200; 9]);
+    assert!(user("Bearer token-of-alice").await.contains(&429));
+    let without_tenant = server.get("/tenant", ("host", "localhost")).await;
+    assert_eq!(without_tenant.status(), 400);
+    assert!(
+        without_tenant
+            .text()
+            .await
+            .unwrap()
+            .contains("call it as TENANT.example.com")
+    );
+    let tenant = |host| server.statuses(9, "/tenant", ("host", host));
+    assert!(tenant("acme.example.com").await.contains(&429));
+    assert_eq!(tenant("initech.example.com").await[..3], [200; 3]);
+    assert_eq!(server.get("/reports/1", ("x-none", "")).await.status(), 400);
+    assert!(
+        server
+            .statuses(9, "/reports/1", ("x-api-key", "secret"))
+            .await
+            .contains(&429)
+    );
+}
+
+/// Two clients at one port share a limit.
+#[tokio::test]
+async fn grpc() {
+    let server = Server::start(example("grpc"));
+    let channel = Endpoint::from_shared(server.url.clone()).unwrap().connect_lazy();
+    let mut health = HealthClient::new(channel);
+    assert_eq!(server.statuses(2, "/hello", ("x-none", "")).await, [200; 2]);
+    let response = health.check(HealthCheckRequest::default()).await.unwrap();
+    assert_eq!(response.metadata().get("x-ratelimit-remaining").unwrap(), "0");
+
+    let denied: Status = health.check(HealthCheckRequest::default()).await.unwrap_err();
+    assert_eq!(denied.code(), Code::ResourceExhausted);
+    assert!(denied.metadata().contains_key("grpc-retry-pushback-ms"));
+    let plain = server.get("/hello", ("x-none", "")).await;
+    assert_eq!(plain.status(), 429);
+    assert_eq!(header(&plain, "content-type"), "application/json");
+}
+
+#[test]
+fn an_address_in_use_is_reported_with_the_variable_to_change_it() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = taken.local_addr().unwrap().to_string();
+    let expected = format!("cannot listen on {at} (set LISTEN=ADDRESS:PORT to change it): ");
+    for name in [
+        "quickstart",
+        "per_route",
+        "tiers",
+        "custom_key",
+        "rules",
+        "outcomes",
+        "grpc",
+        "from_tower_governor",
+    ] {
+        let output = example(name).env("LISTEN", &at).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{name}: {error}");
+        assert!(error.lines().any(|line| line.contains(&expected)), "{name}: {error}");
+    }
+}

@@ -1,0 +1,128 @@
+//! A runtime that shuts down while the store is in use, and another one that continues to use the store.
+
+use tokio::{
+    runtime::{Builder, Runtime},
+    task::yield_now,
+};
+
+use support::{
+    redis::{RedisServer, query},
+    wait::with_timeout,
+};
+
+use crate::hazards::{
+    fixture::{MODES, Node, Response, assert_exact, charged},
+    leaks::assert_no_leaks,
+};
+
+/// The default size of the connection pool.
+const CONNECTIONS: u64 = 2;
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Starts requests without waiting for them.
+async fn start(node: &Node, requests: u64) {
+    for _ in 0..requests {
+        let node = node.clone();
+        tokio::spawn(async move { node.request("alice").await });
+        // Runs the spawned request, then the sender task.
+        for _ in 0..2 {
+            yield_now().await;
+        }
+    }
+}
+
+/// The connections end with the runtime. The next request on each fails; the calls in flight may have been charged.
+#[test]
+fn runtime_shutdown_with_calls_in_flight() {
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        let node = Node::new(mode, server.store());
+        let first = runtime();
+        assert_eq!(
+            first.block_on(node.request_times("alice", 10)).of(Response::Admitted),
+            10
+        );
+        query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+        first.block_on(start(&node, 50));
+        drop(first);
+        query::<()>(redis, "CLIENT UNPAUSE");
+        runtime().block_on(async {
+            let tally = node.request_times("alice", 10).await;
+            let lost = tally.without_redis(mode);
+            assert!(lost <= CONNECTIONS, "{tally:?}");
+            assert_eq!(tally.of(Response::Admitted), 10 - lost);
+            assert!(node.store.health().is_up());
+            let charged = charged(redis, "alice");
+            assert!((20 - lost..=70).contains(&charged), "{tally:?} {charged}");
+            assert_exact(&node, redis, "alice").await;
+            assert_no_leaks([node], &server, 1).await;
+        });
+    }
+}
+
+/// Requests on another runtime that wait for a sender task of the first runtime fail instead of hanging.
+#[test]
+fn runtime_shutdown_with_calls_of_another_runtime() {
+    for mode in MODES {
+        let server = RedisServer::start();
+        let redis = &mut server.client();
+        let node = Node::new(mode, server.store().pool_size(1));
+        let (first, second) = (runtime(), runtime());
+        assert_eq!(
+            first.block_on(node.request_times("alice", 10)).of(Response::Admitted),
+            10
+        );
+        query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+        // One request is sent inline and one by the sender task; further requests wait for that task.
+        first.block_on(start(&node, 2));
+        let waiting = [(); 5].map(|()| {
+            let node = node.clone();
+            second.spawn(async move { node.request("alice").await })
+        });
+        second.block_on(yield_now());
+        drop(first);
+        query::<()>(redis, "CLIENT UNPAUSE");
+        second.block_on(async {
+            for request in waiting {
+                let response = with_timeout(request).await.unwrap();
+                assert!(mode.allows(response), "{mode:?}: {response:?}");
+            }
+            let tally = node.request_times("alice", 10).await;
+            let lost = tally.without_redis(mode);
+            assert!(lost <= 1, "{tally:?}");
+            let charged = charged(redis, "alice");
+            assert!((20 - lost..=22).contains(&charged), "{tally:?} {charged}");
+            assert_exact(&node, redis, "alice").await;
+            assert_no_leaks([node], &server, 1).await;
+        });
+    }
+}
+
+/// The probe task ends with the runtime; the next request starts it again.
+#[test]
+fn runtime_shutdown_while_redis_is_down() {
+    for mode in MODES {
+        let mut server = RedisServer::start();
+        let node = Node::new(mode, server.store());
+        runtime().block_on(async {
+            assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
+            server.kill();
+            assert_eq!(node.request_times("alice", 50).await.without_redis(mode), 50);
+        });
+        server.restart();
+        let redis = &mut server.client();
+        runtime().block_on(async {
+            // No probe ran in between.
+            assert!(!node.store.health().is_up());
+            assert!(mode.allows(node.request("alice").await));
+            node.until_recovered().await;
+            assert_eq!(charged(redis, "alice"), 0);
+            assert_exact(&node, redis, "alice").await;
+            assert_no_leaks([node], &server, 1).await;
+        });
+    }
+}

@@ -1,0 +1,166 @@
+//! The Lua script without the store, called as lua/README.md documents.
+
+mod several_operations;
+
+use std::fs;
+
+use support::{
+    project::root,
+    redis::{RedisServer, stored},
+};
+use tollgate::redis::{Connection, RedisResult, Script, cmd};
+
+const PARTS: [&str; 7] = [
+    "prelude",
+    "bucket",
+    "fixed_window",
+    "sliding_log",
+    "sliding_counter",
+    "operations",
+    "driver",
+];
+
+fn script() -> String {
+    let path = |part| root().join(format!("lua/{part}.lua"));
+    PARTS.map(|part| fs::read_to_string(path(part)).unwrap()).concat()
+}
+
+/// Evaluates the script with arguments separated by whitespace.
+fn eval(redis: &mut Connection, keys: &[&str], arguments: &str) -> RedisResult<Vec<i64>> {
+    let mut command = cmd("EVAL");
+    command.arg(script()).arg(keys.len()).arg(keys);
+    arguments
+        .split_whitespace()
+        .for_each(|argument| _ = command.arg(argument));
+    command.query(redis)
+}
+
+fn command<T: tollgate::redis::FromRedisValue>(redis: &mut Connection, arguments: &[&str]) -> T {
+    cmd(arguments[0]).arg(&arguments[1..]).query(redis).unwrap()
+}
+
+#[test]
+fn readme_token_bucket() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let key = "rate_limit:token_bucket:user:60000000:user:12345";
+
+    let charge = "1700000000000000  1 token_bucket 20 600000 1  1 acquire 1 1 1 5 0";
+    let reply = [1700000000000000, 0, 15, 0, 3000000, 1700000000000000, 3000000];
+    assert_eq!(eval(redis, &[key], charge).unwrap(), reply);
+    assert_eq!(stored(redis, key).unwrap(), "3000000 600000 1700000000000000");
+    let bytes = b"\xd2\xff\xd2\x39\x3f\xce\x00\x09\x27\xc0\xcf\x00\x06\x0a\x24\x18\x1e\x40\x00";
+    assert_eq!(command::<Vec<u8>>(redis, &["GET", key]), bytes);
+
+    let refund = "1700000001000000  1 token_bucket 20 600000 1  1 settle 1 1 1 5 1700000000000000 3000000 600000 0";
+    let reply = [1700000001000000, 0, 20, 0, 0, -1, -1];
+    assert_eq!(eval(redis, &[key], refund).unwrap(), reply);
+    assert_eq!(stored(redis, key), None);
+}
+
+#[test]
+fn readme_three_tiers() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let keys = [
+        "rate_limit:sliding_counter:global:60000000:1:global",
+        "rate_limit:token_bucket:user:60000000:user:12345",
+        "rate_limit:sliding_log:expensive:60000000:user:12345",
+    ];
+    let rest = "3 sliding_counter 10000 60000000 1 token_bucket 20 6000000 1 sliding_log 1 60000000
+        1 acquire 3 1 1 1 0 2 2 1 0 3 3 1 0";
+
+    let first = [
+        vec![1700000000000000],
+        vec![0, 9999, 0, 100000000, 1700000000000000, 28333333],
+        vec![0, 19, 0, 6000000, 1700000000000000, 6000000],
+        vec![0, 0, 0, 60000000, 1700000000000000, 0],
+    ];
+    let reply = eval(redis, &keys, &format!("1700000000000000 {rest}"));
+    assert_eq!(reply.unwrap(), first.concat());
+
+    let second = [
+        vec![1700000001000000],
+        vec![0, 9999, 0, 99000000, -1, -1],
+        vec![0, 19, 0, 5000000, -1, -1],
+        vec![1, 0, 59000000, 59000000, -1, -1],
+    ];
+    let reply = eval(redis, &keys, &format!("1700000001000000 {rest}"));
+    assert_eq!(reply.unwrap(), second.concat());
+}
+
+#[tokio::test]
+async fn the_store_runs_the_same_script() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let hash = Script::new(&script()).get_hash().to_owned();
+    assert_eq!(command::<[bool; 1]>(redis, &["SCRIPT", "EXISTS", &hash]), [false]);
+    server.store().build().unwrap().check().await.unwrap();
+    assert_eq!(command::<[bool; 1]>(redis, &["SCRIPT", "EXISTS", &hash]), [true]);
+
+    let evalsha = [
+        "EVALSHA",
+        &hash,
+        "1",
+        "key",
+        "5",
+        "1",
+        "sliding_log",
+        "3",
+        "10",
+        "1",
+        "acquire",
+        "1",
+        "1",
+        "1",
+        "2",
+        "0",
+    ];
+    assert_eq!(command::<Vec<i64>>(redis, &evalsha), [5, 0, 1, 0, 10, 5, 0]);
+}
+
+/// Asserts that the call fails with this error and writes no key.
+fn assert_rejected(arguments: &str, expected: &str) {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let error = eval(redis, &["key"], arguments).unwrap_err().to_string();
+    assert!(error.contains(expected), "{arguments}: {error}");
+    assert_eq!(command::<u64>(redis, &["DBSIZE"]), 0, "{arguments}");
+}
+
+#[test]
+fn an_unknown_name_is_an_error_and_writes_no_key() {
+    for (arguments, expected) in [
+        (
+            "5 1 round_robin 1 1 1 acquire 1 1 1 1 0",
+            "tollgate: no algorithm round_robin",
+        ),
+        (
+            "5 2 sliding_log 9 9 Token_Bucket 1 1 1 0",
+            "tollgate: no algorithm Token_Bucket",
+        ),
+        ("* 1 sliding_log 9 9 1 borrow 1 1 1 1", "tollgate: no operation borrow"),
+        (
+            "5 1 sliding_log 9 9 2 acquire 1 1 1 1 0 refund 1 1 1",
+            "tollgate: no operation refund",
+        ),
+        (
+            "5 1 fixed_window 9 9 0 2 acquire 1 1 1 1 0 refund 1 1 1",
+            "tollgate: no operation refund",
+        ),
+        ("5 1 fixed_window 9 9 0 1", "tollgate: no operation nil"),
+        ("5 1", "tollgate: no algorithm nil"),
+    ] {
+        assert_rejected(arguments, expected);
+    }
+}
+
+/// A refund from a log and the charge before it are written immediately, but with an expiry time.
+#[test]
+fn an_unknown_name_after_a_refund_leaves_no_key_without_expiry() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let arguments = "5 1 sliding_log 9 9 3 acquire 1 1 1 2 0 settle 1 1 1 2 5 0 0 1 borrow 1 1 1 1";
+    eval(redis, &["key"], arguments).unwrap_err();
+    assert!(command::<i64>(redis, &["PTTL", "key"]) > 0);
+}

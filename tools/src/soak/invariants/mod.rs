@@ -1,0 +1,82 @@
+//! The invariants that a run must hold.
+
+mod every_request_answered;
+mod limits_respected;
+mod no_leaks;
+mod recovery;
+mod windows;
+
+use std::{fmt, time::Instant};
+
+use crate::{
+    fault_injector::StateLoss,
+    load::Record,
+    timeline::{Phase, Timeline},
+};
+
+/// The data of a run.
+pub(crate) struct Run {
+    pub(crate) records: Vec<Record>,
+    pub(crate) timeline: Timeline,
+    pub(crate) state_losses: Vec<StateLoss>,
+    /// When a process reported its Redis store as not up during a calm, and the report.
+    pub(crate) unhealthy: Vec<(Instant, String)>,
+    pub(crate) resources: Resources,
+}
+
+impl Run {
+    pub(crate) fn phase(&self, record: &Record) -> Phase {
+        self.timeline.phase(record)
+    }
+}
+
+/// Keys, files and connections, before and after the run.
+pub(crate) struct Resources {
+    /// The number of keys under load, and the keys without a time-to-live.
+    pub(crate) keys: (usize, Vec<String>),
+    /// The open files of each process, after the warm-up and at the end.
+    pub(crate) files: (Vec<usize>, Vec<usize>),
+    /// The connections to Redis, after the warm-up and at the end.
+    pub(crate) connections: (usize, usize),
+}
+
+/// How many violations of an invariant are printed.
+const MAX_PRINTED: usize = 10;
+
+pub(crate) struct Invariant {
+    description: &'static str,
+    measurements: Vec<String>,
+    violations: Vec<String>,
+}
+
+impl Invariant {
+    pub(crate) fn holds(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+impl fmt::Display for Invariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let holds = if self.holds() { "holds" } else { "VIOLATED" };
+        writeln!(f, "{holds}: {}", self.description)?;
+        for measurement in &self.measurements {
+            writeln!(f, "  {measurement}")?;
+        }
+        for violation in self.violations.iter().take(MAX_PRINTED) {
+            writeln!(f, "  VIOLATED: {violation}")?;
+        }
+        match self.violations.len().saturating_sub(MAX_PRINTED) {
+            0 => Ok(()),
+            more => writeln!(f, "  VIOLATED: and {more} more"),
+        }
+    }
+}
+
+pub(crate) fn check_all(run: &Run) -> [Invariant; 4] {
+    [
+        every_request_answered::check(run),
+        recovery::check(run),
+        limits_respected::check(run),
+        no_leaks::check(run),
+    ]
+}

@@ -137,7 +137,7 @@ local function rare_operations()
     end
   end
 
-  -- Deletes keys, whatever their values.
+  -- Deletes keys, regardless of their values.
   local function reset()
     cursor = cursor + 1
     for _ = 1, argument() do

@@ -14,6 +14,12 @@ need_rust() {
   need cc gcc
 }
 
+# Installs the minimum Rust version of Cargo.toml with rustup, and sets `oldest` to it.
+need_oldest_rust() {
+  oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  rustup run "$oldest" cargo --version >/dev/null 2>&1 || rustup toolchain install "$oldest" --profile minimal --no-self-update
+}
+
 # Installs a Debian package, or prints what to install on other systems.
 install() { # program, Debian package
   step "installing $2"

@@ -81,7 +81,7 @@ static REQUESTS: LazyLock<[Request<()>; 3]> = LazyLock::new(|| {
     [full, no_peer_addr, unmarked].map(|request| request.body(()).expect("a valid request"))
 });
 
-/// Each charge belongs to a limit of the rules, and its key contains only safe characters, whatever a client sent.
+/// Each charge belongs to a limit of the rules, and its key contains only safe characters, regardless of what a client sent.
 fn charges_match_the_rules(rules: &RuleSet) {
     let (limits, versions) = (rules.limits(), versions(rules));
     let is_safe = |byte: u8| byte.is_ascii_graphic() && !b"{}".contains(&byte);

@@ -1,4 +1,4 @@
-//! Different identities never share a key, whatever clients send.
+//! Different identities never share a key, regardless of what clients send.
 
 use std::{
     cell::RefCell,

@@ -49,7 +49,7 @@ async fn a_request_without_its_header_is_rejected_with_the_header_name<St: TestS
 async fn a_missing_peer_address_is_an_error_that_explains_the_setup<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = |key| RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, store.clone());
-    // A default key replaces a missing header. A missing peer address is the service's fault, whatever the default key.
+    // A default key replaces a missing header. A missing peer address is the service's fault, with any default key.
     let user = Header::new("x-user-id").or(ClientIp::peer()).or("anonymous");
     let by_user = RateLimitLayer::fixed_window("api", Quota::per_minute(1), user, store.clone());
     let app = Router::new()
@@ -155,7 +155,7 @@ async fn a_forwarding_header_is_trusted_as_far_as_its_proxies<St: TestStore>() {
     let server = serve::<St, _>(ClientIp::trusted_proxies(["127.0.0.0/8", "10.0.0.0/8"])).await;
     let forwarded: [(&[&[u8]], u16); 14] = [
         (&[b"203.0.113.1"], 200),
-        // The proxy's entry is the client, whatever the client claims before it.
+        // The proxy's entry is the client, regardless of what the client claims before it.
         (&[b"198.51.100.1, 203.0.113.1"], 429),
         (&[b"198.51.100.1", b"203.0.113.1"], 429),
         (&[b"203.0.113.2, 203.0.113.1, 10.1.2.3"], 429),

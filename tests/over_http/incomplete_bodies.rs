@@ -66,7 +66,7 @@ async fn a_disconnect_during_the_body_keeps_the_charge<St: TestStore>() {
     }
 }
 
-/// A response to HEAD has no body, whatever the handler returns.
+/// A response to HEAD has no body, regardless of what the handler returns.
 async fn a_body_that_is_not_sent_keeps_its_charge<St: TestStore>() {
     let (server, store, next) = serve::<St>().await;
     let head = async || Reply::to(server.request_by(Method::HEAD, "/")).await;

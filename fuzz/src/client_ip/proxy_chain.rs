@@ -46,7 +46,7 @@ impl ProxyChain {
         }
     }
 
-    /// The resolvers find the peers of the proxies, whatever the client sent.
+    /// The resolvers find the peers of the proxies, regardless of what the client sent.
     pub(super) fn resolves_after(&self, client_lines: &[HeaderValue]) {
         let mut lines: Vec<HeaderValue> = client_lines.to_vec();
         for element in &self.elements {

@@ -1,4 +1,4 @@
-//! A fixed number of trusted hops, whatever the addresses of the proxies.
+//! A fixed number of trusted hops, regardless of the addresses of the proxies.
 
 use tollgate::ClientIp;
 

@@ -25,7 +25,7 @@ struct Bucket {
 }
 
 impl Naive {
-    /// A bucket with the limit of each tier, whatever its algorithm.
+    /// A bucket with the limit of each tier, for every algorithm.
     pub fn new(server: &RedisServer, tiers: &[Tier]) -> Self {
         let mut config = Config::from_url(server.url());
         config.pool.get_or_insert_default().max_size = CONNECTIONS;

@@ -12,9 +12,9 @@ use crate::{
     limit::Limit,
     operation::Operation,
     receipt::{Charged, Receipt},
-    store::redis::wire::{
+    store::redis::protocol::{
         Prefix, Reply,
-        call::{self, encode},
+        encode::{self, encode},
     },
     time::Micros,
 };
@@ -107,7 +107,7 @@ impl Call {
 
     /// The key with this index.
     pub fn key(&self, index: u64) -> Option<String> {
-        call::key(&self.command, index)
+        encode::key(&self.command, index)
     }
 
     /// The number of charges of each operation.

@@ -5,12 +5,14 @@ use std::{fmt, sync::Arc, time::Duration};
 use deadpool_redis::redis::ConnectionInfo;
 
 use super::{
-    address::{Address, Place},
+    batcher::{Batcher, DenialCache},
+    connection::ConnectionConfig,
+    decision::Client,
+    endpoint::{Deployment, Endpoint},
     error::StoreError,
-    requests::{Denied, Queues, Shared},
-    servers::Terms,
+    protocol::{CallEncoder, Prefix},
+    router::Router,
     store::RedisStore,
-    wire::Prefix,
 };
 use crate::{algorithm::ALGORITHMS, clock::Clock, config_error::ConfigError, metrics};
 
@@ -57,7 +59,7 @@ impl RedisStore {
 /// ```
 #[derive(Clone)]
 pub struct RedisStoreBuilder {
-    address: Address,
+    endpoint: Endpoint,
     pool_size: usize,
     prefix: String,
     deadline: Duration,
@@ -68,7 +70,7 @@ pub struct RedisStoreBuilder {
 impl RedisStoreBuilder {
     pub(super) fn new() -> Self {
         Self {
-            address: Address::default(),
+            endpoint: Endpoint::default(),
             pool_size: 2,
             prefix: "rate_limit".into(),
             deadline: Duration::from_millis(100),
@@ -81,7 +83,7 @@ impl RedisStoreBuilder {
     /// feature `tls`), or `redis+unix://`.
     #[must_use]
     pub fn url(mut self, url: &str) -> Self {
-        self.address.place = Some(Place::Url(url.into()));
+        self.endpoint.deployment = Some(Deployment::Url(url.into()));
         self
     }
 
@@ -104,10 +106,10 @@ impl RedisStoreBuilder {
     /// ```
     #[must_use]
     pub fn connection_info(mut self, info: ConnectionInfo) -> Self {
-        if let Some(Place::Url(_)) = self.address.place {
-            self.address.place = None;
+        if let Some(Deployment::Url(_)) = self.endpoint.deployment {
+            self.endpoint.deployment = None;
         }
-        self.address.info = Some(Box::new(info));
+        self.endpoint.info = Some(Box::new(info));
         self
     }
 
@@ -130,7 +132,7 @@ impl RedisStoreBuilder {
     #[must_use]
     pub fn sentinels<U: Into<String>>(mut self, name: impl Into<String>, urls: impl IntoIterator<Item = U>) -> Self {
         let urls = urls.into_iter().map(U::into).collect();
-        self.address.place = Some(Place::Sentinels(name.into(), urls));
+        self.endpoint.deployment = Some(Deployment::Sentinels(name.into(), urls));
         self
     }
 
@@ -152,28 +154,28 @@ impl RedisStoreBuilder {
     #[must_use]
     pub fn cluster<U: Into<String>>(mut self, urls: impl IntoIterator<Item = U>) -> Self {
         let urls = urls.into_iter().map(U::into).collect();
-        self.address.place = Some(Place::Cluster(urls));
+        self.endpoint.deployment = Some(Deployment::Cluster(urls));
         self
     }
 
     /// The user name, instead of the one in the address.
     #[must_use]
     pub fn username(mut self, username: impl Into<String>) -> Self {
-        self.address.username = Some(username.into());
+        self.endpoint.username = Some(username.into());
         self
     }
 
     /// The password, instead of the one in the address.
     #[must_use]
     pub fn password(mut self, password: impl Into<String>) -> Self {
-        self.address.password = Some(password.into());
+        self.endpoint.password = Some(password.into());
         self
     }
 
     /// The database, instead of the one in the address.
     #[must_use]
     pub fn database(mut self, database: u32) -> Self {
-        self.address.database = Some(database);
+        self.endpoint.database = Some(database);
         self
     }
 
@@ -220,22 +222,19 @@ impl RedisStoreBuilder {
     /// Builds the store without connecting, or returns an error if a setting is invalid.
     pub fn build(self) -> Result<RedisStore, StoreError> {
         self.check_settings().map_err(StoreError::Setting)?;
-        let patience = (5 * self.deadline).clamp(MIN_CONNECT_TIMEOUT, MAX_CONNECT_TIMEOUT);
-        let terms = |info| Terms {
+        let connect_timeout = (5 * self.deadline).clamp(MIN_CONNECT_TIMEOUT, MAX_CONNECT_TIMEOUT);
+        let config = |info| ConnectionConfig {
             info,
-            patience,
-            lanes: self.pool_size,
+            connect_timeout,
+            pool_size: self.pool_size,
         };
-        let servers = self.address.servers(terms)?;
+        let seeds = self.endpoint.seeds(config)?;
         metrics::describe();
-        Ok(RedisStore(Arc::new(Shared {
-            queues: Queues::to(&servers),
-            servers,
-            lanes: self.pool_size,
-            denied: (self.cache_denials && self.clock.is_none()).then(Denied::default),
-            prefix: Prefix(self.prefix.into()),
-            deadline: self.deadline,
-            named_time: self.clock.is_some(),
+        let denial_cache = (self.cache_denials && self.clock.is_none()).then(DenialCache::default);
+        let encoder = CallEncoder::new(Prefix(self.prefix.into()), self.clock.clone());
+        let router = Router::new(seeds, encoder, self.deadline);
+        Ok(RedisStore(Arc::new(Client {
+            batcher: Arc::new(Batcher::new(router, self.pool_size, denial_cache, self.deadline)),
             clock: self.clock.unwrap_or_default(),
         })))
     }
@@ -265,7 +264,7 @@ impl RedisStoreBuilder {
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStoreBuilder")
-            .field("address", &self.address.shown())
+            .field("address", &self.endpoint.redacted())
             .field("pool_size", &self.pool_size)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, timeout};
 
 use super::{
+    batcher::{Batch, Request},
     error::StoreError,
-    requests::{Batch, Request, Shared, journey},
-    servers::{Server, Servers},
-    wire::program,
+    protocol::script,
+    router::{Node, Router},
 };
 use crate::{
     algorithm::{Algorithm, FixedWindow, SlidingLog},
@@ -27,24 +27,24 @@ const CHECK_QUOTA: Quota = Quota::per_second(10_000);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Acquires, settles and resets a charge under limits for this purpose, on every node.
-pub(super) async fn check(shared: &Arc<Shared>) -> Result<(), StoreError> {
-    for server in servers(shared).await? {
-        within(server.address(), load(&server)).await?;
+pub(super) async fn check(router: &Router) -> Result<(), StoreError> {
+    for node in nodes(router).await? {
+        with_timeout(node.address(), load(&node)).await?;
         // A fixed window is a string and a sliding log a list: together they use every command of the script.
         for algorithm in [
             FixedWindow::new(CHECK_QUOTA).to_any(),
             SlidingLog::new(CHECK_QUOTA).to_any(),
         ] {
             let limit = Limit::new("tollgate.check", algorithm);
-            let Some(name) = name_at(shared, &server, &limit) else {
+            let Some(name) = name_at(router, &node, &limit) else {
                 continue;
             };
             let charge = charge(&limit, &name);
-            let mut decision = ask(shared, &server, &charge, Operation::Acquire(charge.clone().into())).await?;
+            let mut decision = execute(router, &node, &charge, Operation::Acquire(charge.clone().into())).await?;
             if let Some(receipt) = decision.take_receipt() {
-                ask(shared, &server, &charge, Operation::Settle(receipt.settled(1))).await?;
+                execute(router, &node, &charge, Operation::Settle(receipt.settled(1))).await?;
             }
-            ask(shared, &server, &charge, Operation::Reset(charge.clone().into())).await?;
+            execute(router, &node, &charge, Operation::Reset(charge.clone().into())).await?;
         }
     }
     Ok(())
@@ -54,50 +54,43 @@ fn charge(limit: &Limit, name: &str) -> Charge {
     Charge::new(limit.clone(), Key::new(name.to_owned())).cost(2)
 }
 
-async fn servers(shared: &Shared) -> Result<Vec<Arc<Server>>, StoreError> {
-    match &shared.servers {
-        Servers::One(server) => Ok(vec![Arc::clone(server)]),
-        Servers::Cluster(cluster) => {
-            let found = cluster.refresh().wait().await;
-            found.map_err(|error| StoreError::before_sending(cluster.address(), error))?;
-            Ok(cluster.servers())
-        }
+async fn nodes(router: &Router) -> Result<Vec<Arc<Node>>, StoreError> {
+    if let Some(refresh) = router.topology.refresh() {
+        let refreshed = refresh.wait().await;
+        refreshed.map_err(|error| StoreError::before_sending(router.topology.address(), error))?;
     }
+    Ok(router.topology.nodes())
 }
 
 /// The name of a key that this node serves.
-fn name_at(shared: &Shared, server: &Arc<Server>, limit: &Limit) -> Option<String> {
-    match &shared.servers {
-        Servers::One(_) => Some("check".into()),
-        Servers::Cluster(cluster) => cluster.name_at(server, |name| shared.prefix.key(&charge(limit, name))),
-    }
+fn name_at(router: &Router, node: &Arc<Node>, limit: &Limit) -> Option<String> {
+    let key = |name: &str| router.encoder.key(&charge(limit, name));
+    router.topology.name_at(node, "check", key)
 }
 
-async fn load(server: &Server) -> Result<(), StoreError> {
-    let line = server.line().await?;
-    let loaded = program::load().query_async::<()>(&mut line.connection.clone()).await;
+async fn load(node: &Node) -> Result<(), StoreError> {
+    let handle = node.connection().await?;
+    let loaded = script::load().query_async::<()>(&mut handle.connection.clone()).await;
     loaded.map_err(|error| {
         // Redis closes unauthenticated connections that send this much.
-        line.retire();
-        StoreError::after_sending(server.address(), error)
+        handle.invalidate();
+        StoreError::after_sending(node.address(), error)
     })
 }
 
-async fn within<T>(address: &Arc<str>, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+async fn with_timeout<T>(
+    address: &Arc<str>,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
     let late = || StoreError::timeout(address, CHECK_TIMEOUT, true);
     timeout(CHECK_TIMEOUT, work).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// Sends one operation alone, with a longer deadline than a request has.
-async fn ask(
-    shared: &Arc<Shared>,
-    server: &Server,
-    charge: &Charge,
-    operation: Operation,
-) -> Result<Decision, StoreError> {
+async fn execute(router: &Router, node: &Node, charge: &Charge, operation: Operation) -> Result<Decision, StoreError> {
     let (request, answer) = Request::new(operation, Instant::now() + CHECK_TIMEOUT);
-    let batch = Batch::new(vec![request], server.address(), CHECK_TIMEOUT);
-    journey::send(shared, shared.slot(charge), batch).await;
+    let batch = Batch::new(vec![request], node.address(), CHECK_TIMEOUT, None);
+    router.route(router.slot(charge), batch).await;
     match answer.await.expect("every request of a batch is answered") {
         // At start-up, the cause is more useful than the state of the circuit breaker.
         Err(StoreError::CircuitOpen { source, .. }) => Err((*source).clone()),

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{error::StoreError, servers::Breaker};
+use super::{circuit_breaker::CircuitBreaker, error::StoreError};
 
 /// The health of the nodes of a [`RedisStore`](crate::RedisStore), by their circuit breakers. Reading it sends no calls.
 ///
@@ -25,7 +25,7 @@ pub struct ServerHealth {
 }
 
 impl Health {
-    pub(super) fn of(breakers: &[Arc<Breaker>]) -> Self {
+    pub(super) fn of(breakers: &[Arc<CircuitBreaker>]) -> Self {
         Self(breakers.iter().map(|breaker| ServerHealth::of(breaker)).collect())
     }
 
@@ -41,7 +41,7 @@ impl Health {
 }
 
 impl ServerHealth {
-    fn of(breaker: &Breaker) -> Self {
+    fn of(breaker: &CircuitBreaker) -> Self {
         let down = breaker
             .open()
             .as_ref()

@@ -1,27 +1,32 @@
 //! The Redis store, which many processes share: one Lua script runs atomically, on the clock of Redis.
 //!
-//! It has three layers, each of which imports only from those below:
+//! A request passes through five parts, each of which imports only from those below:
 //!
-//! - `requests`: queueing, batching, routing and cancellation of requests, and their error handling;
-//! - `servers`: connections to a standalone Redis, to the primary that sentinels report, or to the nodes of a cluster;
-//! - `wire`: encoding of calls and decoding of replies, as the script in `lua/` defines them.
+//! - `batcher`: queues requests while calls are in flight, sends them in batches, and caches denials;
+//! - `router`: finds the node that serves a request's slot, and follows redirects;
+//! - `circuit_breaker`: fails calls to a node fast while it is down, and probes it;
+//! - `connection`: makes, pools and replaces connections, directly or by sentinels;
+//! - `protocol`: encodes calls, decodes replies and classifies errors, as the script in `lua/` and Redis define them.
 //!
-//! `builder` and `address` contain the settings, `check` tests them at start-up, `health` and `error` report failures.
+//! `builder` and `endpoint` contain the settings, `check` tests them at start-up, `health` and `error` report failures.
 
-mod address;
+mod batcher;
 mod builder;
 mod check;
+mod circuit_breaker;
+mod connection;
+mod decision;
+mod endpoint;
 mod error;
 mod health;
-mod requests;
-mod servers;
+pub(crate) mod protocol;
+mod router;
 mod store;
-pub(crate) mod wire;
 
 pub use self::{
     builder::RedisStoreBuilder,
+    decision::RedisDecision,
     error::StoreError,
     health::{Health, ServerHealth},
-    requests::RedisDecision,
     store::RedisStore,
 };

@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc};
 use super::{
     super::{Store, store::Sealed},
     check,
+    decision::{Client, RedisDecision},
     error::StoreError,
     health::Health,
-    requests::{RedisDecision, Shared},
 };
 use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Operation};
 
@@ -35,12 +35,12 @@ use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Ope
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct RedisStore(pub(super) Arc<Shared>);
+pub struct RedisStore(pub(super) Arc<Client>);
 
 impl RedisStore {
     /// Acquires, settles and resets a charge under limits for this purpose, on every node, so that errors show at start-up.
     pub async fn check(&self) -> Result<(), StoreError> {
-        check::check(&self.0).await
+        check::check(&self.0.batcher.router).await
     }
 
     /// The Redis key with the state of a limit for a key, for tools that read it directly.
@@ -55,12 +55,13 @@ impl RedisStore {
     /// # Ok::<(), tollgate::StoreError>(())
     /// ```
     pub fn redis_key(&self, limit: &Limit, key: &Key) -> String {
-        self.0.prefix.key(&Charge::new(limit.clone(), key.clone()))
+        let charge = Charge::new(limit.clone(), key.clone());
+        self.0.batcher.router.encoder.key(&charge)
     }
 
     /// The health of the nodes of this store.
     pub fn health(&self) -> Health {
-        Health::of(&self.0.servers.breakers())
+        Health::of(&self.0.batcher.router.topology.breakers())
     }
 }
 
@@ -82,9 +83,9 @@ impl Store for RedisStore {
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStore")
-            .field("address", &self.0.servers.address())
-            .field("prefix", &self.0.prefix)
-            .field("deadline", &self.0.deadline)
+            .field("address", self.0.batcher.router.topology.address())
+            .field("prefix", self.0.batcher.router.encoder.prefix())
+            .field("deadline", &self.0.batcher.deadline())
             .finish_non_exhaustive()
     }
 }

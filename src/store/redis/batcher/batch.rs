@@ -1,0 +1,290 @@
+//! Requests with their deadlines and pending responses, and the batches that they are sent in.
+
+use std::{
+    future::Future,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use deadpool_redis::redis::{Cmd, ErrorKind, RedisError, Value};
+use tokio::{
+    runtime::Handle,
+    sync::oneshot,
+    time::{Instant, timeout_at},
+};
+
+use super::denial_cache::DenialCache;
+use crate::{
+    algorithm::AnyAlgorithm,
+    charge::Charge,
+    decision::Decision,
+    operation::Operation,
+    store::redis::{
+        error::StoreError,
+        protocol::{ErrorAction, Reply},
+    },
+};
+
+/// The number of log entries that weigh as much as a charge.
+const LOG_ENTRIES_PER_CHARGE: usize = 64;
+
+pub(crate) type Answer = Result<Decision, StoreError>;
+
+/// An operation, its deadline, and the channel for its answer.
+pub(crate) struct Request {
+    pub(crate) operation: Operation,
+    pub(crate) deadline: Instant,
+    /// Whether it contains only some of a request's tiers.
+    pub(crate) is_part: bool,
+    answer: Option<oneshot::Sender<Answer>>,
+}
+
+impl Request {
+    pub(crate) fn new(operation: Operation, deadline: Instant) -> (Self, oneshot::Receiver<Answer>) {
+        let (answer, awaited) = oneshot::channel();
+        let request = Self {
+            operation,
+            deadline,
+            is_part: false,
+            answer: Some(answer),
+        };
+        (request, awaited)
+    }
+
+    pub(crate) fn part(operation: Operation, deadline: Instant) -> (Self, oneshot::Receiver<Answer>) {
+        let (request, awaited) = Self::new(operation, deadline);
+        let is_part = true;
+        (Self { is_part, ..request }, awaited)
+    }
+
+    /// Sends the answer, unless one was sent. The receiver may have been dropped.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        if let Some(awaited) = self.answer.take() {
+            _ = awaited.send(answer);
+        }
+    }
+
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// Whether it is unanswered and its receiver has not been dropped.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.answer.as_ref().is_some_and(|answer| !answer.is_closed())
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        let weight = |charge: &Charge| match charge.limit.algorithm() {
+            AnyAlgorithm::SlidingLog(_) => 1 + charge.cost as usize / LOG_ENTRIES_PER_CHARGE,
+            _ => 1,
+        };
+        self.operation.charges().map(weight).sum()
+    }
+}
+
+/// A call that is polled by the task of its own request.
+pub(crate) type InlineCall = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The pending response of a request, and its call if the task of the request polls that itself.
+#[must_use = "futures do nothing unless polled"]
+pub(crate) struct PendingResponse {
+    /// The address that an error names.
+    address: Arc<str>,
+    call: Option<InlineCall>,
+    answer: oneshot::Receiver<Answer>,
+}
+
+impl PendingResponse {
+    pub(super) fn new(address: &Arc<str>, call: Option<InlineCall>, answer: oneshot::Receiver<Answer>) -> Self {
+        let address = Arc::clone(address);
+        Self { address, call, answer }
+    }
+}
+
+impl Future for PendingResponse {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        if let Some(call) = &mut self.call
+            && call.as_mut().poll(context).is_ready()
+        {
+            self.call = None;
+        }
+        let answer = Pin::new(&mut self.answer).poll(context);
+        answer.map(|answer| {
+            answer.unwrap_or_else(|_| {
+                let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
+                Err(StoreError::after_sending(&self.address, ended))
+            })
+        })
+    }
+}
+
+/// A call is completed in the background when its request is cancelled: its result shows whether the connection works.
+impl Drop for PendingResponse {
+    fn drop(&mut self) {
+        if let (Some(call), Ok(runtime)) = (self.call.take(), Handle::try_current()) {
+            runtime.spawn(call);
+        }
+    }
+}
+
+/// Requests in the order of arrival, and so of their deadlines. A cancelled or expired request does not delay the others, and
+/// is dropped if the batch has not been sent yet.
+pub(crate) struct Batch {
+    requests: Vec<Request>,
+    address: Arc<str>,
+    /// The deadline of each request, for its error.
+    deadline: Duration,
+    sent: Option<Instant>,
+    denial_cache: Option<Arc<DenialCache>>,
+}
+
+impl Batch {
+    pub(crate) fn new(
+        requests: Vec<Request>,
+        address: &Arc<str>,
+        deadline: Duration,
+        denial_cache: Option<Arc<DenialCache>>,
+    ) -> Self {
+        Self {
+            requests,
+            address: Arc::clone(address),
+            deadline,
+            sent: None,
+            denial_cache,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    pub(crate) fn operations(&self) -> impl ExactSizeIterator<Item = &Operation> {
+        self.requests.iter().map(|request| &request.operation)
+    }
+
+    /// Sets the address that timeout errors name.
+    pub(crate) fn set_target(&mut self, address: &Arc<str>) {
+        self.address = Arc::clone(address);
+    }
+
+    /// Runs a future until no request waits any more, and fails the requests whose deadline passes meanwhile.
+    pub(crate) async fn run_until_deadline<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = pin!(work);
+        while let Some(deadline) = self.next_deadline() {
+            match timeout_at(deadline, work.as_mut()).await {
+                Ok(done) => return Some(done),
+                Err(_) => self.expire(),
+            }
+        }
+        None
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let mut waiting = self.requests.iter().filter(|request| request.is_unanswered());
+        waiting.next().map(|request| request.deadline)
+    }
+
+    fn expire(&mut self) {
+        let now = Instant::now();
+        let timeout = self.timeout_error();
+        for request in self.requests.iter_mut().filter(|request| request.deadline <= now) {
+            request.answer(Err(timeout.clone()));
+        }
+    }
+
+    /// Drops cancelled and expired requests, and marks the rest as sent: the reply will cover all of them. False if none is
+    /// left.
+    pub(crate) fn mark_sent(&mut self) -> bool {
+        self.expire();
+        self.requests.retain(Request::is_awaited);
+        self.sent = Some(Instant::now());
+        !self.requests.is_empty()
+    }
+
+    /// When it was sent; the current time if it was not.
+    pub(crate) fn sent_at(&self) -> Instant {
+        self.sent.unwrap_or_else(Instant::now)
+    }
+
+    /// Marks it as not sent, after Redis has rejected it without executing anything: it may be sent again.
+    pub(crate) fn mark_unsent(&mut self) {
+        self.sent = None;
+    }
+
+    /// Whether at least half the deadline has passed since then, which counts as a failure of the server.
+    pub(crate) fn is_unresponsive(&self, since: Instant) -> bool {
+        since.elapsed() >= self.deadline / 2
+    }
+
+    /// The error of requests whose deadline has passed.
+    pub(crate) fn timeout_error(&self) -> StoreError {
+        StoreError::timeout(&self.address, self.deadline, self.sent.is_some())
+    }
+
+    /// Answers all requests with the same error.
+    pub(crate) fn fail(&mut self, error: &StoreError) {
+        for request in &mut self.requests {
+            request.answer(Err(error.clone()));
+        }
+    }
+
+    /// Answers the requests from a reply, and updates the denial cache. Returns the error of a request that failed, preferably one
+    /// that affects the whole server; a reply that cannot be decoded is an error.
+    pub(crate) fn answer(
+        &mut self,
+        reply: &Value,
+        command: &Cmd,
+        address: &Arc<str>,
+    ) -> Result<Option<RedisError>, StoreError> {
+        let charges = self.operations().map(|operation| operation.charges().count()).sum();
+        let mut reply = Reply::new(reply, charges, command)?;
+        let (sent, received) = (self.sent_at(), Instant::now());
+        let mut failure = None;
+        for request in &mut self.requests {
+            let operation = std::mem::replace(&mut request.operation, Operation::nothing());
+            let acquires = matches!(operation, Operation::Acquire(_));
+            let decided = reply.decision(operation)?;
+            match (&self.denial_cache, &decided) {
+                // The verdicts on a part are not the decision about the whole request.
+                _ if request.is_part => {}
+                (Some(cache), Ok(decision)) if acquires => cache.insert(decision, sent, received),
+                (Some(cache), _) if !acquires => cache.clear(received),
+                _ => {}
+            }
+            request.answer(decided.map_err(|error| {
+                if failure.is_none() || ErrorAction::of(&error).is_server_wide() {
+                    failure = Some(error.clone());
+                }
+                StoreError::after_sending(address, error)
+            }));
+        }
+        Ok(failure)
+    }
+
+    /// An unanswered refund may have been applied, so cached denials are dropped.
+    pub(crate) fn forget_denials(&self) {
+        let corrects = |request: &Request| !matches!(request.operation, Operation::Acquire(_));
+        if let Some(cache) = &self.denial_cache
+            && self.requests.iter().any(corrects)
+        {
+            cache.clear(Instant::now());
+        }
+    }
+
+    /// Splits it into batches of one request each.
+    pub(crate) fn split(self) -> impl Iterator<Item = Self> {
+        let Self {
+            requests,
+            address,
+            deadline,
+            denial_cache,
+            ..
+        } = self;
+        let single = move |request| Self::new(vec![request], &address, deadline, denial_cache.clone());
+        requests.into_iter().map(single)
+    }
+}

@@ -1,0 +1,229 @@
+//! The batcher: queues requests while calls are in flight, and sends them in batches.
+//!
+//! There are at most as many sender tasks as connections to a node, so that Redis receives the next batch while it executes one. A
+//! sender task ends when the queue is empty, and the next request starts another one: no task outlives its work, so a store outlives
+//! the runtimes that it is used on.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    task::Poll,
+    time::Duration,
+};
+
+use deadpool_redis::redis::{ErrorKind, RedisError};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout_at},
+};
+
+use super::{
+    batch::{Answer, Batch, InlineCall, PendingResponse, Request},
+    denial_cache::DenialCache,
+    queue::{Enqueued, Queue},
+};
+use crate::{
+    charge::Charges,
+    decision::Decision,
+    operation::Operation,
+    store::redis::{
+        error::StoreError,
+        router::{
+            Router, Slot,
+            scatter::{self, SlotPart},
+        },
+    },
+};
+
+pub(crate) struct Batcher {
+    pub(crate) router: Arc<Router>,
+    /// A queue per slot, created on first use: all keys of a call are in one slot.
+    queues: Box<[OnceLock<Box<Queue>>]>,
+    /// The maximal number of sender tasks per queue.
+    max_senders: usize,
+    /// `None` if denials are not cached, as with a clock other than that of Redis.
+    denial_cache: Option<Arc<DenialCache>>,
+    deadline: Duration,
+}
+
+impl Batcher {
+    pub(crate) fn new(
+        router: Arc<Router>,
+        max_senders: usize,
+        denial_cache: Option<DenialCache>,
+        deadline: Duration,
+    ) -> Self {
+        let slots = if router.topology.is_cluster() {
+            Slot::all().count()
+        } else {
+            1
+        };
+        Self {
+            router,
+            queues: (0..slots).map(|_| OnceLock::new()).collect(),
+            max_senders,
+            denial_cache: denial_cache.map(Arc::new),
+            deadline,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
+    /// The cached denial of these charges, or the charges if there is none.
+    pub(crate) fn cached_denial(&self, charges: Charges) -> Result<Decision, Charges> {
+        match &self.denial_cache {
+            Some(cache) => cache.get(charges),
+            None => Err(charges),
+        }
+    }
+
+    /// Submits an operation: as one request, or as one per slot of a cluster.
+    pub(crate) fn submit(self: &Arc<Self>, operation: Operation) -> PendingResponse {
+        let deadline = Instant::now() + self.deadline;
+        match self.router.common_slot(&operation) {
+            Some(slot) => self.enqueue(slot, Request::new(operation, deadline)),
+            None => {
+                let (sender, answer) = oneshot::channel();
+                let call = Arc::clone(self).scatter(operation, deadline, sender);
+                PendingResponse::new(self.router.topology.address(), Some(Box::pin(call)), answer)
+            }
+        }
+    }
+
+    fn queue(&self, slot: Slot) -> &Queue {
+        self.queues[slot.index()].get_or_init(Box::default)
+    }
+
+    fn batch(&self, requests: Vec<Request>) -> Batch {
+        let address = self.router.topology.address();
+        Batch::new(requests, address, self.deadline, self.denial_cache.clone())
+    }
+
+    /// Enqueues a request. It is sent inline if no call is in flight, otherwise by a sender task.
+    fn enqueue(
+        self: &Arc<Self>,
+        slot: Slot,
+        (request, answer): (Request, oneshot::Receiver<Answer>),
+    ) -> PendingResponse {
+        let call: Option<InlineCall> = match self.queue(slot).push(request, self.max_senders) {
+            Enqueued::SendInline(request) => {
+                let guard = InlineGuard(Arc::clone(self), slot);
+                Some(Box::pin(async move {
+                    let InlineGuard(batcher, slot) = &guard;
+                    batcher.router.route(*slot, batcher.batch(vec![*request])).await;
+                }))
+            }
+            Enqueued::SpawnSender => {
+                let (batcher, is_done) = (Arc::clone(self), false);
+                let sender = Sender { batcher, slot, is_done };
+                tokio::spawn(sender.run());
+                None
+            }
+            Enqueued::Queued => None,
+        };
+        PendingResponse::new(self.router.topology.address(), call, answer)
+    }
+
+    /// Applies an operation in one part per slot, and answers. It is completed even if the request is cancelled, since charges may
+    /// have to be refunded.
+    async fn scatter(self: Arc<Self>, operation: Operation, deadline: Instant, answer: oneshot::Sender<Answer>) {
+        let sent = Instant::now();
+        let acquires = matches!(operation, Operation::Acquire(_));
+        let parts = scatter::split(operation, |charge| self.router.slot(charge));
+        let mut answers = self.gather(parts, deadline).await;
+        let is_admitted = |part: &SlotPart<Answer>| part.payload.as_ref().is_ok_and(Decision::admits);
+        let mut late = None;
+        if acquires && !answers.iter().all(is_admitted) {
+            let refunds = scatter::refunds(&mut answers);
+            let mut refunded = Box::pin(self.gather(refunds, Instant::now() + self.deadline));
+            match timeout_at(deadline, &mut refunded).await {
+                Ok(refunded) => scatter::refresh_verdicts(&mut answers, refunded),
+                Err(_) => late = Some(refunded),
+            }
+        }
+        let merged = scatter::merge(answers);
+        if let Some(cache) = &self.denial_cache {
+            match &merged {
+                Ok(decision) if acquires => cache.insert(decision, sent, Instant::now()),
+                _ if !acquires => cache.clear(Instant::now()),
+                _ => {}
+            }
+        }
+        _ = answer.send(merged);
+        if let Some(refunded) = late {
+            refunded.await;
+        }
+    }
+
+    /// Sends all parts in parallel, and waits for their answers.
+    async fn gather(self: &Arc<Self>, parts: Vec<SlotPart<Operation>>, deadline: Instant) -> Vec<SlotPart<Answer>> {
+        let submit = |part: SlotPart<Operation>| {
+            let slot = part.slot;
+            part.map(|operation| self.enqueue(slot, Request::part(operation, deadline)))
+        };
+        let mut pending: Vec<_> = parts.into_iter().map(submit).collect();
+        let mut answers: Vec<Option<Answer>> = pending.iter().map(|_| None).collect();
+        poll_fn(|context| {
+            for (part, answer) in pending
+                .iter_mut()
+                .zip(&mut answers)
+                .filter(|(_, answer)| answer.is_none())
+            {
+                if let Poll::Ready(ready) = Pin::new(&mut part.payload).poll(context) {
+                    *answer = Some(ready);
+                }
+            }
+            match answers.iter().all(Option::is_some) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+        let answered = pending.into_iter().zip(answers.into_iter().flatten());
+        answered.map(|(part, answer)| part.map(|_| answer)).collect()
+    }
+}
+
+struct InlineGuard(Arc<Batcher>, Slot);
+
+/// However an inline call ends, the next request may be sent inline.
+impl Drop for InlineGuard {
+    fn drop(&mut self) {
+        self.0.queue(self.1).end_inline();
+    }
+}
+
+/// A task that sends queued requests until the queue is empty.
+struct Sender {
+    batcher: Arc<Batcher>,
+    slot: Slot,
+    is_done: bool,
+}
+
+impl Sender {
+    async fn run(mut self) {
+        let batcher = &self.batcher;
+        while let Some(requests) = batcher.queue(self.slot).take() {
+            batcher.router.route(self.slot, batcher.batch(requests)).await;
+            // Clients that were just answered may send their next request: this makes for fewer and larger batches.
+            tokio::task::yield_now().await;
+        }
+        self.is_done = true;
+    }
+}
+
+/// A runtime that shuts down drops its tasks at any await point.
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
+            let ended = StoreError::before_sending(self.batcher.router.topology.address(), ended);
+            for mut request in self.batcher.queue(self.slot).drain() {
+                request.answer(Err(ended.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The denial cache: exhausted keys, as far as this node knows.
+//!
+//! A request for an exhausted key is denied from the cache, without asking Redis, so an attack on a key causes almost no load.
+//! A denial is repeated until its `retry_after` has elapsed, and for a second at most, since another node may have refunded a
+//! charge. It applies to the version of the limit that was denied: after a limit has changed, Redis is asked at once.
+//!
+//! A denial expires slightly early rather than late: its age counts from when the call was sent, but the `retry_after` that
+//! clients receive counts from when the reply arrived.
+
+use std::{
+    hash::BuildHasher,
+    sync::{
+        PoisonError, RwLock, RwLockWriteGuard,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use foldhash::quality::RandomState;
+use hashbrown::{HashTable, hash_table::Entry};
+use tokio::time::Instant;
+
+use crate::{
+    charge::{Charge, Charges},
+    decision::{Decision, TierDecision, TierDecisions},
+    time::Micros,
+    verdict::Outcome,
+};
+
+/// The maximal age of a denial.
+const MAX_AGE: Duration = Duration::from_secs(1);
+
+/// The maximal number of denials.
+const MAX_DENIALS: usize = 10_000;
+
+/// The minimal interval between sweeps of expired denials. A client that exhausts more keys than fit must not cause a sweep
+/// with each request.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+pub(crate) struct DenialCache {
+    hasher: RandomState,
+    /// The number of denials, so that a request takes no lock while there is none.
+    count: AtomicUsize,
+    state: RwLock<CacheState>,
+}
+
+#[derive(Default)]
+struct CacheState {
+    denials: HashTable<CachedDenial>,
+    /// When expired denials were last swept.
+    swept: Option<Instant>,
+    /// When a charge was last refunded. Denials of calls that were sent before are not cached: they may precede the refund.
+    last_refund: Option<Instant>,
+}
+
+struct CachedDenial {
+    decision: Decision,
+    /// The tier with the longest `retry_after`.
+    exhausted: usize,
+    received: Instant,
+    until: Instant,
+}
+
+impl CachedDenial {
+    /// From a denial with a `retry_after`. Provisional charges are not cached: they may be refunded at any time.
+    fn new(decision: &Decision, sent: Instant, received: Instant) -> Option<Self> {
+        if decision.is_provisional() {
+            return None;
+        }
+        let retry_after = decision.retry_after()?;
+        let exhausted = decision
+            .tiers()
+            .iter()
+            .position(|tier| tier.requires_wait(retry_after))?;
+        Some(Self {
+            decision: decision.clone(),
+            exhausted,
+            received,
+            until: sent + retry_after.min(MAX_AGE),
+        })
+    }
+
+    fn charge(&self) -> &Charge {
+        &self.decision.tiers()[self.exhausted].charge
+    }
+
+    /// Whether these charges would be denied as well: the same tiers with the same settings and costs, where a tier that denied
+    /// may have a higher cost, up to its capacity.
+    fn applies_to(&self, charges: &Charges) -> bool {
+        let same = |(tier, charge): (&TierDecision, &Charge)| {
+            let cached = &tier.charge;
+            let costs = match tier.verdict().outcome() {
+                Outcome::Limited { .. } => cached.cost..=charge.limit.algorithm().capacity(),
+                Outcome::Admitted { .. } | Outcome::Impossible => cached.cost..=cached.cost,
+            };
+            costs.contains(&charge.cost)
+                && (charge.shadow, charge.hidden) == (cached.shadow, cached.hidden)
+                && charge.limit == cached.limit
+                && charge.key == cached.key
+        };
+        let tiers = self.decision.tiers();
+        tiers.len() == charges.len() && tiers.iter().zip(charges.as_slice()).all(same)
+    }
+
+    /// The decision after the elapsed time, in microseconds rounded down: no client is asked to retry too early.
+    fn repeat(&self, charges: Charges, now: Instant) -> Decision {
+        let elapsed = now.saturating_duration_since(self.received).as_micros() as Micros;
+        let mut tiers = TierDecisions::new();
+        for (charge, tier) in charges.into_each().zip(self.decision.tiers()) {
+            tiers.push(TierDecision::new(charge, tier.verdict().advanced_by(elapsed)));
+        }
+        Decision::new(self.decision.now() + elapsed, tiers)
+    }
+}
+
+impl DenialCache {
+    /// The cached denial of these charges, or the charges if there is none.
+    pub(crate) fn get(&self, charges: Charges) -> Result<Decision, Charges> {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return Err(charges);
+        }
+        let now = Instant::now();
+        // A read lock: in an attack, many requests read the same denial at once.
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let find = |charge: &Charge| {
+            let hash = self.hash(charge);
+            let denial = state.denials.find(hash, |denial| denial.charge().counts_as(charge))?;
+            (now < denial.until && denial.applies_to(&charges)).then_some(denial)
+        };
+        match charges.as_slice().iter().find_map(find) {
+            Some(denial) => {
+                let limit = denial.charge().limit.clone();
+                let decision = denial.repeat(charges, now);
+                drop(state);
+                limit.metrics().count_cached_denial();
+                Ok(decision)
+            }
+            None => Err(charges),
+        }
+    }
+
+    /// Caches the denial of a call that was sent and answered at these times.
+    pub(crate) fn insert(&self, decision: &Decision, sent: Instant, received: Instant) {
+        let denial = match decision.admits() {
+            true => return,
+            false => CachedDenial::new(decision, sent, received),
+        };
+        let Some(denial) = denial.filter(|denial| denial.until > received) else {
+            return;
+        };
+        let mut state = self.state();
+        if state.last_refund.is_some_and(|last_refund| sent <= last_refund) {
+            return;
+        }
+        if state.denials.len() >= MAX_DENIALS && state.swept.is_none_or(|swept| received - swept >= SWEEP_INTERVAL) {
+            state.denials.retain(|denial| denial.until > received);
+            state.swept = Some(received);
+        }
+        let full = state.denials.len() >= MAX_DENIALS;
+        let hash = self.hash(denial.charge());
+        let entry = state.denials.entry(
+            hash,
+            |known| known.charge().counts_as(denial.charge()),
+            |known| self.hash(known.charge()),
+        );
+        match entry {
+            Entry::Occupied(mut known) => *known.get_mut() = denial,
+            Entry::Vacant(_) if full => {}
+            Entry::Vacant(vacant) => {
+                vacant.insert(denial);
+            }
+        }
+        self.count.store(state.denials.len(), Ordering::Relaxed);
+    }
+
+    /// Clears the cache after a refund, or a call that may have refunded. A denial contains verdicts on other keys too, which
+    /// may be wrong now, and asking Redis once more is cheap.
+    pub(crate) fn clear(&self, now: Instant) {
+        let mut state = self.state();
+        state.last_refund = Some(now);
+        state.denials.clear();
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    fn hash(&self, charge: &Charge) -> u64 {
+        self.hasher.hash_one((charge.limit.shape_hash(), charge.key.as_str()))
+    }
+
+    fn state(&self) -> RwLockWriteGuard<'_, CacheState> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{algorithm::TokenBucket, key::Key, limit::Limit, quota::Quota, verdict::Verdict};
+
+    fn charge(user: usize) -> Charge {
+        let limit = Limit::new("user", TokenBucket::new(Quota::per_day(1)));
+        Charge::new(limit, Key::named("user", user))
+    }
+
+    fn deny(cache: &DenialCache, user: usize, retry_after: Duration) {
+        let retry_after = retry_after.as_micros() as Micros;
+        let verdict = Verdict {
+            outcome: Outcome::Limited { retry_after },
+            remaining: 0,
+            reset_after: retry_after,
+        };
+        let decision = Decision::of_one(0, TierDecision::new(charge(user), verdict));
+        cache.insert(&decision, Instant::now(), Instant::now());
+    }
+
+    fn is_cached(cache: &DenialCache, user: usize) -> bool {
+        cache.get(charge(user).into()).is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_cache_is_swept_at_most_ten_times_a_second() {
+        let cache = DenialCache::default();
+        for user in 0..MAX_DENIALS {
+            deny(&cache, user, Duration::from_millis(if user == 0 { 10 } else { 5000 }));
+        }
+        let last = MAX_DENIALS - 1;
+        for (elapsed, new_user, expected) in [
+            (0, MAX_DENIALS, false),
+            (99, MAX_DENIALS + 1, false),
+            (1, MAX_DENIALS + 2, true),
+        ] {
+            tokio::time::advance(Duration::from_millis(elapsed)).await;
+            deny(&cache, new_user, MAX_AGE);
+            assert_eq!(is_cached(&cache, new_user), expected);
+            assert!(is_cached(&cache, last) && cache.state().denials.len() == MAX_DENIALS);
+        }
+        // A denial expires after a second, even if its `retry_after` is longer.
+        tokio::time::advance(Duration::from_millis(899)).await;
+        assert!(is_cached(&cache, last));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!is_cached(&cache, last));
+    }
+}

@@ -1,0 +1,13 @@
+//! The protocol: encodes operations as a call of the script in `lua/`, decodes its reply into decisions, and classifies errors.
+//!
+//! lua/README.md documents it for callers in any language.
+
+pub(crate) mod encode;
+
+mod decode;
+mod error_action;
+mod msgpack;
+pub(super) mod script;
+
+pub(crate) use self::{decode::Reply, encode::Prefix};
+pub(super) use self::{encode::CallEncoder, error_action::ErrorAction};

@@ -1,0 +1,85 @@
+//! The Lua script, assembled at compile time, and its execution.
+
+use std::sync::LazyLock;
+
+use deadpool_redis::redis::{
+    self, Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value, aio::MultiplexedConnection, cmd,
+};
+
+/// The parts of the script, each after those that it depends on.
+const SOURCE: &str = concat!(
+    include_str!("../../../../lua/prelude.lua"),
+    include_str!("../../../../lua/bucket.lua"),
+    include_str!("../../../../lua/fixed_window.lua"),
+    include_str!("../../../../lua/sliding_log.lua"),
+    include_str!("../../../../lua/sliding_counter.lua"),
+    include_str!("../../../../lua/operations.lua"),
+    include_str!("../../../../lua/driver.lua"),
+);
+
+static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(SOURCE));
+
+/// The command that loads the script into the script cache of Redis.
+pub(crate) fn load() -> Cmd {
+    let mut load = cmd("SCRIPT");
+    load.arg("LOAD").arg(SOURCE);
+    load
+}
+
+/// The hash that EVALSHA takes.
+pub(crate) fn sha() -> &'static str {
+    SCRIPT.get_hash()
+}
+
+/// The maximal number of loads per call: another client may flush the script cache between load and call.
+const MAX_LOADS: usize = 5;
+
+/// Runs the script. If it is not in the script cache, Redis answers NOSCRIPT before it runs anything, and the script is loaded.
+/// After an ASK redirect, `asking` sends ASKING before the call.
+pub(crate) async fn run(
+    command: &Cmd,
+    connection: &mut MultiplexedConnection,
+    asking: bool,
+) -> Result<Value, RedisError> {
+    let mut answer = eval(command, connection, asking, false).await;
+    for _ in 0..MAX_LOADS {
+        if !matches!(&answer, Err(error) if is_noscript(error)) {
+            break;
+        }
+        answer = eval(command, connection, asking, true).await;
+    }
+    answer
+}
+
+fn is_noscript(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}
+
+async fn eval(
+    command: &Cmd,
+    connection: &mut MultiplexedConnection,
+    asking: bool,
+    loading: bool,
+) -> Result<Value, RedisError> {
+    if !asking && !loading {
+        return command.query_async(connection).await;
+    }
+    // One pipeline: the script cache may be flushed in between, and ASKING applies to the next command on a shared connection.
+    let mut all = redis::pipe();
+    if loading {
+        all.add_command(load());
+    }
+    if asking {
+        all.cmd("ASKING");
+    }
+    all.add_command(command.clone());
+    let mut answers = connection.send_packed_commands(&all, 0, all.len()).await?;
+    let answer = answers.pop().unwrap_or(Value::Nil).extract_error();
+    if matches!(&answer, Err(error) if is_noscript(error)) {
+        // The error of the load is the cause.
+        for answer in answers {
+            answer.extract_error()?;
+        }
+    }
+    answer
+}

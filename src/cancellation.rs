@@ -5,15 +5,15 @@
 //! yet, so that it is never charged.)
 
 use std::{
-    future::Future,
+    future::{Future, poll_fn},
     pin::Pin,
     task::{Context, Poll, Waker, ready},
 };
 
 use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
 
-/// An acquire that the store is asked for on the first poll. With a store to refund to, dropping it before the decision refunds
-/// what was charged.
+/// An acquire: the only way in which the crate asks a store for a decision. It is sent on the first poll. With a store to refund
+/// to, dropping it before the decision refunds what was charged.
 pub(crate) struct PendingAcquire<St: Store> {
     stage: AcquireStage<St>,
     refund_to: Option<St>,
@@ -29,6 +29,15 @@ impl<St: Store> PendingAcquire<St> {
     pub(crate) fn new(charges: Charges, refund_to: Option<St>) -> Self {
         let stage = AcquireStage::NotSent(charges);
         Self { stage, refund_to }
+    }
+
+    /// Decides at once if the store can, otherwise on the first poll.
+    pub(crate) fn start(store: &St, charges: Charges) -> Result<Decision, Self> {
+        store.acquire_now(charges).map_err(|charges| Self::new(charges, None))
+    }
+
+    pub(crate) async fn wait(mut self, store: &St) -> Result<Decision, St::Error> {
+        poll_fn(|context| self.poll(store, context)).await
     }
 
     pub(crate) fn poll(&mut self, store: &St, context: &mut Context<'_>) -> Poll<Result<Decision, St::Error>> {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     algorithm::Algorithm,
-    cancellation::RefundGuard,
+    cancellation::{PendingAcquire, RefundGuard},
     charge::{Charge, Charges},
     config_error::{self, ConfigError},
     decision::Decision,
@@ -137,13 +137,13 @@ impl<St: Store> Limiter<St> {
     pub async fn check_n(&self, key: &Key, cost: u64) -> Result<Decision, St::Error> {
         let charges = self.charges(key, cost);
         let mut span = DecisionSpan::new(&charges);
-        let acquire = async { self.store.apply(Operation::Acquire(charges)).await };
-        span.record(acquire).await
+        span.record(PendingAcquire::new(charges, None).wait(&self.store)).await
     }
 
     /// Returns the current state of every tier without charging. Metrics and traces do not include it.
     pub async fn peek(&self, key: &Key) -> Result<Decision, St::Error> {
-        self.store.apply(Operation::Acquire(self.charges(key, 0))).await
+        let charges = self.charges(key, 0);
+        PendingAcquire::new(charges, None).wait(&self.store).await
     }
 
     /// Charges 1 as soon as every tier admits it, and returns when the call may proceed. If that takes longer than `max`,

@@ -79,9 +79,9 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         if charges.may_queue() {
             return Admission::Pending(PendingAcquire::new(charges, Some(self.store.clone())));
         }
-        match span.in_scope(|| self.store.acquire_now(charges)) {
+        match span.in_scope(|| PendingAcquire::start(&self.store, charges)) {
             Ok(decision) => Admission::Decided(self.decide_or_queue(Ok(decision), span)),
-            Err(charges) => Admission::Pending(PendingAcquire::new(charges, None)),
+            Err(pending) => Admission::Pending(pending),
         }
     }
 

@@ -154,10 +154,9 @@ impl QueuedRequest {
     }
 }
 
-/// Asks the store. If the future is dropped before the decision, the charge is refunded.
+/// Acquires charges, which are refunded if the future is dropped before the decision.
 async fn acquire<St: Store>(store: &St, charges: Charges) -> Result<Decision, St::Error> {
-    let mut pending = PendingAcquire::new(charges, Some(store.clone()));
-    poll_fn(|context| pending.poll(store, context)).await
+    PendingAcquire::new(charges, Some(store.clone())).wait(store).await
 }
 
 async fn until_deadline<T>(deadline: Micros, clock: &Clock, future: impl Future<Output = T>) -> Option<T> {

@@ -7,12 +7,11 @@ use deadpool_redis::redis::ConnectionInfo;
 use super::{
     batcher::{Batcher, DenialCache},
     connection::ConnectionConfig,
-    decision::Client,
     endpoint::{Deployment, Endpoint},
     error::StoreError,
     protocol::{CallEncoder, Prefix},
     router::Router,
-    store::RedisStore,
+    store::{Inner, RedisStore},
 };
 use crate::{algorithm::ALGORITHMS, clock::Clock, config_error::ConfigError, metrics};
 
@@ -203,7 +202,7 @@ impl RedisStoreBuilder {
     /// Whether to cache denials, which is the default: requests for an exhausted key are denied without asking Redis.
     ///
     /// A denial is cached until its `retry_after` has elapsed, for a second at most. So an attack on one key causes almost no
-    /// load on Redis, and a refund by another node takes effect within a second. For the other tiers of a request, the cache
+    /// load on Redis, and a refund by another process takes effect within a second. For the other tiers of a request, the cache
     /// repeats their last verdicts.
     #[must_use]
     pub fn cache_denials(mut self, cache_denials: bool) -> Self {
@@ -211,8 +210,8 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// Sends the time of this clock with every call, instead of using the clock of Redis. For tests: nodes whose clocks differ
-    /// do not agree on a limit, Redis then keeps keys for at least an hour, and denials are not cached.
+    /// Sends the time of this clock with every call, instead of using the clock of Redis. For tests: processes whose clocks
+    /// differ do not agree on a limit, Redis then keeps keys for at least an hour, and denials are not cached.
     #[must_use]
     pub fn clock(mut self, clock: impl Into<Clock>) -> Self {
         self.clock = Some(clock.into());
@@ -233,8 +232,10 @@ impl RedisStoreBuilder {
         let denial_cache = (self.cache_denials && self.clock.is_none()).then(DenialCache::default);
         let encoder = CallEncoder::new(Prefix(self.prefix.into()), self.clock.clone());
         let router = Router::new(seeds, encoder, self.deadline);
-        Ok(RedisStore(Arc::new(Client {
-            batcher: Arc::new(Batcher::new(router, self.pool_size, denial_cache, self.deadline)),
+        let batcher = Batcher::new(Arc::clone(&router), self.pool_size, denial_cache, self.deadline);
+        Ok(RedisStore(Arc::new(Inner {
+            batcher: Arc::new(batcher),
+            router,
             clock: self.clock.unwrap_or_default(),
         })))
     }

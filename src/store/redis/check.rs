@@ -23,7 +23,7 @@ use crate::{
 /// The quota of the check: processes that start at the same time must not deny each other.
 const CHECK_QUOTA: Quota = Quota::per_second(10_000);
 
-/// The deadline of each call, long enough for a first connection.
+/// The timeout of each call, long enough for a first connection.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Acquires, settles and resets a charge under limits for this purpose, on every node.
@@ -36,7 +36,7 @@ pub(super) async fn check(router: &Router) -> Result<(), StoreError> {
             SlidingLog::new(CHECK_QUOTA).to_any(),
         ] {
             let limit = Limit::new("tollgate.check", algorithm);
-            let Some(name) = name_at(router, &node, &limit) else {
+            let Some(name) = name_served_by(router, &node, &limit) else {
                 continue;
             };
             let charge = charge(&limit, &name);
@@ -63,9 +63,9 @@ async fn nodes(router: &Router) -> Result<Vec<Arc<Node>>, StoreError> {
 }
 
 /// The name of a key that this node serves.
-fn name_at(router: &Router, node: &Arc<Node>, limit: &Limit) -> Option<String> {
+fn name_served_by(router: &Router, node: &Arc<Node>, limit: &Limit) -> Option<String> {
     let key = |name: &str| router.encoder.key(&charge(limit, name));
-    router.topology.name_at(node, "check", key)
+    router.topology.name_served_by(node, "check", key)
 }
 
 async fn load(node: &Node) -> Result<(), StoreError> {
@@ -86,14 +86,14 @@ async fn with_timeout<T>(
     timeout(CHECK_TIMEOUT, work).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// Sends one operation alone, with a longer deadline than a request has.
+/// Sends one operation alone, with a longer timeout than a request has.
 async fn execute(router: &Router, node: &Node, charge: &Charge, operation: Operation) -> Result<Decision, StoreError> {
-    let (request, answer) = Request::new(operation, Instant::now() + CHECK_TIMEOUT);
+    let (request, response) = Request::new(operation, Instant::now() + CHECK_TIMEOUT);
     let batch = Batch::new(vec![request], node.address(), CHECK_TIMEOUT, None);
     router.route(router.slot(charge), batch).await;
-    match answer.await.expect("every request of a batch is answered") {
+    match response.await.expect("every request of a batch gets a response") {
         // At start-up, the cause is more useful than the state of the circuit breaker.
         Err(StoreError::CircuitOpen { source, .. }) => Err((*source).clone()),
-        answer => answer,
+        response => response,
     }
 }

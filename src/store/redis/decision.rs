@@ -1,4 +1,4 @@
-//! The future of a decision, and the client that all clones of a store share.
+//! The future of a decision.
 
 use std::{
     fmt,
@@ -11,47 +11,41 @@ use std::{
 use tokio::runtime::Handle;
 
 use super::{
-    batcher::{Answer, Batcher, PendingResponse},
+    batcher::{PendingResponse, Response},
     error::StoreError,
+    store::Inner,
 };
 use crate::{
-    clock::Clock,
     decision::Decision,
     metrics::{StoreCallOutcome, StoreCallTimer},
     operation::Operation,
 };
 
-/// What the clones of a store share.
-pub(super) struct Client {
-    pub(super) batcher: Arc<Batcher>,
-    pub(super) clock: Clock,
-}
-
 /// The future of a [`RedisStore`](crate::RedisStore)'s decision. It sends nothing before it is first polled.
 #[must_use = "futures do nothing unless polled"]
 pub struct RedisDecision {
-    client: Arc<Client>,
+    store: Arc<Inner>,
     /// `None` after the first poll.
     operation: Option<Operation>,
     pending: Option<(StoreCallTimer, PendingResponse)>,
 }
 
 impl RedisDecision {
-    pub(super) fn new(client: Arc<Client>, operation: Operation) -> Self {
+    pub(super) fn new(store: Arc<Inner>, operation: Operation) -> Self {
         Self {
-            client,
+            store,
             operation: Some(operation),
             pending: None,
         }
     }
 
-    /// The answer if Redis is not needed for it, or the operation.
-    fn local_answer(&self, operation: Operation) -> Result<Answer, Operation> {
+    /// The response if Redis is not needed for it, or the operation.
+    fn local_response(&self, operation: Operation) -> Result<Response, Operation> {
         if operation.charges().next().is_none() {
-            return Ok(Ok(Decision::exempt(self.client.clock.now())));
+            return Ok(Ok(Decision::exempt(self.store.clock.now())));
         }
         let operation = match operation {
-            Operation::Acquire(charges) => match self.client.batcher.cached_denial(charges) {
+            Operation::Acquire(charges) => match self.store.batcher.cached_denial(charges) {
                 Ok(decision) => return Ok(Ok(decision)),
                 Err(charges) => Operation::Acquire(charges),
             },
@@ -65,29 +59,29 @@ impl RedisDecision {
 }
 
 impl Future for RedisDecision {
-    type Output = Answer;
+    type Output = Response;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
         if let Some(operation) = self.operation.take() {
-            match self.local_answer(operation) {
-                Ok(answer) => return Poll::Ready(answer),
+            match self.local_response(operation) {
+                Ok(response) => return Poll::Ready(response),
                 Err(operation) => {
                     let timer = StoreCallTimer::start();
-                    self.pending = Some((timer, self.client.batcher.submit(operation)));
+                    self.pending = Some((timer, self.store.batcher.submit(operation)));
                 }
             }
         }
         let pending = self.pending.as_mut();
         let (_, pending) = pending.expect("polled after completion");
-        let answer = ready!(Pin::new(pending).poll(context));
+        let response = ready!(Pin::new(pending).poll(context));
         if let Some((timer, _)) = self.pending.take() {
-            timer.stop(match &answer {
+            timer.stop(match &response {
                 Ok(_) => Some(StoreCallOutcome::Answered),
                 Err(StoreError::CircuitOpen { .. }) => None,
                 Err(_) => Some(StoreCallOutcome::Failed),
             });
         }
-        Poll::Ready(answer)
+        Poll::Ready(response)
     }
 }
 

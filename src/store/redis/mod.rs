@@ -1,9 +1,9 @@
 //! The Redis store, which many processes share: one Lua script runs atomically, on the clock of Redis.
 //!
-//! A request passes through five parts, each of which imports only from those below:
+//! A request passes through five parts, each of which calls only those below. It travels in a `Batch` of the batcher.
 //!
 //! - `batcher`: queues requests while calls are in flight, sends them in batches, and caches denials;
-//! - `router`: finds the node that serves a request's slot, and follows redirects;
+//! - `router`: finds the node that serves a request's slot, and follows redirects; the calls to a node;
 //! - `circuit_breaker`: fails calls to a node fast while it is down, and probes it;
 //! - `connection`: makes, pools and replaces connections, directly or by sentinels;
 //! - `protocol`: encodes calls, decodes replies and classifies errors, as the script in `lua/` and Redis define them.

@@ -4,10 +4,12 @@ use std::{fmt, sync::Arc};
 
 use super::{
     super::{Store, store::Sealed},
+    batcher::Batcher,
     check,
-    decision::{Client, RedisDecision},
+    decision::RedisDecision,
     error::StoreError,
     health::Health,
+    router::Router,
 };
 use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Operation};
 
@@ -35,12 +37,19 @@ use crate::{charge::Charge, clock::Clock, key::Key, limit::Limit, operation::Ope
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct RedisStore(pub(super) Arc<Client>);
+pub struct RedisStore(pub(super) Arc<Inner>);
+
+/// What the clones of a store share.
+pub(super) struct Inner {
+    pub(super) batcher: Arc<Batcher>,
+    pub(super) router: Arc<Router>,
+    pub(super) clock: Clock,
+}
 
 impl RedisStore {
     /// Acquires, settles and resets a charge under limits for this purpose, on every node, so that errors show at start-up.
     pub async fn check(&self) -> Result<(), StoreError> {
-        check::check(&self.0.batcher.router).await
+        check::check(&self.0.router).await
     }
 
     /// The Redis key with the state of a limit for a key, for tools that read it directly.
@@ -56,12 +65,12 @@ impl RedisStore {
     /// ```
     pub fn redis_key(&self, limit: &Limit, key: &Key) -> String {
         let charge = Charge::new(limit.clone(), key.clone());
-        self.0.batcher.router.encoder.key(&charge)
+        self.0.router.encoder.key(&charge)
     }
 
     /// The health of the nodes of this store.
     pub fn health(&self) -> Health {
-        Health::of(&self.0.batcher.router.topology.breakers())
+        Health::of(&self.0.router.topology.breakers())
     }
 }
 
@@ -83,9 +92,9 @@ impl Store for RedisStore {
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStore")
-            .field("address", self.0.batcher.router.topology.address())
-            .field("prefix", self.0.batcher.router.encoder.prefix())
-            .field("deadline", &self.0.batcher.deadline())
+            .field("address", self.0.router.topology.address())
+            .field("prefix", self.0.router.encoder.prefix())
+            .field("deadline", &self.0.batcher.timeout())
             .finish_non_exhaustive()
     }
 }

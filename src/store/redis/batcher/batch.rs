@@ -30,49 +30,49 @@ use crate::{
 /// The number of log entries that weigh as much as a charge.
 const LOG_ENTRIES_PER_CHARGE: usize = 64;
 
-pub(crate) type Answer = Result<Decision, StoreError>;
+pub(crate) type Response = Result<Decision, StoreError>;
 
-/// An operation, its deadline, and the channel for its answer.
+/// An operation, its deadline, and the sender of its response.
 pub(crate) struct Request {
     pub(crate) operation: Operation,
     pub(crate) deadline: Instant,
     /// Whether it contains only some of a request's tiers.
     pub(crate) is_part: bool,
-    answer: Option<oneshot::Sender<Answer>>,
+    response: Option<oneshot::Sender<Response>>,
 }
 
 impl Request {
-    pub(crate) fn new(operation: Operation, deadline: Instant) -> (Self, oneshot::Receiver<Answer>) {
-        let (answer, awaited) = oneshot::channel();
+    pub(crate) fn new(operation: Operation, deadline: Instant) -> (Self, oneshot::Receiver<Response>) {
+        let (sender, receiver) = oneshot::channel();
         let request = Self {
             operation,
             deadline,
             is_part: false,
-            answer: Some(answer),
+            response: Some(sender),
         };
-        (request, awaited)
+        (request, receiver)
     }
 
-    pub(crate) fn part(operation: Operation, deadline: Instant) -> (Self, oneshot::Receiver<Answer>) {
-        let (request, awaited) = Self::new(operation, deadline);
+    pub(crate) fn part(operation: Operation, deadline: Instant) -> (Self, oneshot::Receiver<Response>) {
+        let (request, receiver) = Self::new(operation, deadline);
         let is_part = true;
-        (Self { is_part, ..request }, awaited)
+        (Self { is_part, ..request }, receiver)
     }
 
-    /// Sends the answer, unless one was sent. The receiver may have been dropped.
-    pub(crate) fn answer(&mut self, answer: Answer) {
-        if let Some(awaited) = self.answer.take() {
-            _ = awaited.send(answer);
+    /// Sends the response, unless one was sent. The receiver may have been dropped.
+    pub(crate) fn respond(&mut self, response: Response) {
+        if let Some(sender) = self.response.take() {
+            _ = sender.send(response);
         }
     }
 
-    pub(crate) fn is_unanswered(&self) -> bool {
-        self.answer.is_some()
+    pub(crate) fn is_pending(&self) -> bool {
+        self.response.is_some()
     }
 
-    /// Whether it is unanswered and its receiver has not been dropped.
+    /// Whether it is pending and its receiver has not been dropped.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.answer.as_ref().is_some_and(|answer| !answer.is_closed())
+        self.response.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
     pub(super) fn weight(&self) -> usize {
@@ -93,28 +93,33 @@ pub(crate) struct PendingResponse {
     /// The address that an error names.
     address: Arc<str>,
     call: Option<InlineCall>,
-    answer: oneshot::Receiver<Answer>,
+    response: oneshot::Receiver<Response>,
 }
 
 impl PendingResponse {
-    pub(super) fn new(address: &Arc<str>, call: Option<InlineCall>, answer: oneshot::Receiver<Answer>) -> Self {
+    pub(super) fn new(address: &Arc<str>, call: Option<InlineCall>, response: oneshot::Receiver<Response>) -> Self {
         let address = Arc::clone(address);
-        Self { address, call, answer }
+        Self {
+            address,
+            call,
+            response,
+        }
     }
 }
 
 impl Future for PendingResponse {
-    type Output = Answer;
+    type Output = Response;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
         if let Some(call) = &mut self.call
             && call.as_mut().poll(context).is_ready()
         {
             self.call = None;
         }
-        let answer = Pin::new(&mut self.answer).poll(context);
-        answer.map(|answer| {
-            answer.unwrap_or_else(|_| {
+        let response = Pin::new(&mut self.response).poll(context);
+        response.map(|response| {
+            response.unwrap_or_else(|_| {
+                // The request may have been sent.
                 let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
                 Err(StoreError::after_sending(&self.address, ended))
             })
@@ -136,8 +141,8 @@ impl Drop for PendingResponse {
 pub(crate) struct Batch {
     requests: Vec<Request>,
     address: Arc<str>,
-    /// The deadline of each request, for its error.
-    deadline: Duration,
+    /// The time that each request had until its deadline.
+    timeout: Duration,
     sent: Option<Instant>,
     denial_cache: Option<Arc<DenialCache>>,
 }
@@ -146,13 +151,13 @@ impl Batch {
     pub(crate) fn new(
         requests: Vec<Request>,
         address: &Arc<str>,
-        deadline: Duration,
+        timeout: Duration,
         denial_cache: Option<Arc<DenialCache>>,
     ) -> Self {
         Self {
             requests,
             address: Arc::clone(address),
-            deadline,
+            timeout,
             sent: None,
             denial_cache,
         }
@@ -184,7 +189,7 @@ impl Batch {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let mut waiting = self.requests.iter().filter(|request| request.is_unanswered());
+        let mut waiting = self.requests.iter().filter(|request| request.is_pending());
         waiting.next().map(|request| request.deadline)
     }
 
@@ -192,7 +197,7 @@ impl Batch {
         let now = Instant::now();
         let timeout = self.timeout_error();
         for request in self.requests.iter_mut().filter(|request| request.deadline <= now) {
-            request.answer(Err(timeout.clone()));
+            request.respond(Err(timeout.clone()));
         }
     }
 
@@ -215,26 +220,26 @@ impl Batch {
         self.sent = None;
     }
 
-    /// Whether at least half the deadline has passed since then, which counts as a failure of the server.
+    /// Whether at least half the timeout has passed since then, which counts as a failure of the server.
     pub(crate) fn is_unresponsive(&self, since: Instant) -> bool {
-        since.elapsed() >= self.deadline / 2
+        since.elapsed() >= self.timeout / 2
     }
 
     /// The error of requests whose deadline has passed.
     pub(crate) fn timeout_error(&self) -> StoreError {
-        StoreError::timeout(&self.address, self.deadline, self.sent.is_some())
+        StoreError::timeout(&self.address, self.timeout, self.sent.is_some())
     }
 
-    /// Answers all requests with the same error.
+    /// Fails all requests with the same error.
     pub(crate) fn fail(&mut self, error: &StoreError) {
         for request in &mut self.requests {
-            request.answer(Err(error.clone()));
+            request.respond(Err(error.clone()));
         }
     }
 
-    /// Answers the requests from a reply, and updates the denial cache. Returns the error of a request that failed, preferably one
+    /// Responds to the requests from a reply, and updates the denial cache. Returns the error of a request that failed, preferably one
     /// that affects the whole server; a reply that cannot be decoded is an error.
-    pub(crate) fn answer(
+    pub(crate) fn complete(
         &mut self,
         reply: &Value,
         command: &Cmd,
@@ -255,7 +260,7 @@ impl Batch {
                 (Some(cache), _) if !acquires => cache.clear(received),
                 _ => {}
             }
-            request.answer(decided.map_err(|error| {
+            request.respond(decided.map_err(|error| {
                 if failure.is_none() || ErrorAction::of(&error).is_server_wide() {
                     failure = Some(error.clone());
                 }
@@ -265,12 +270,16 @@ impl Batch {
         Ok(failure)
     }
 
-    /// An unanswered refund may have been applied, so cached denials are dropped.
-    pub(crate) fn forget_denials(&self) {
+    /// Clears the denial cache if the batch contains refunds: without a reply, they may have been applied.
+    pub(crate) fn clear_denials_after_refund(&self) {
         let corrects = |request: &Request| !matches!(request.operation, Operation::Acquire(_));
-        if let Some(cache) = &self.denial_cache
-            && self.requests.iter().any(corrects)
-        {
+        if self.requests.iter().any(corrects) {
+            self.clear_denials();
+        }
+    }
+
+    pub(crate) fn clear_denials(&self) {
+        if let Some(cache) = &self.denial_cache {
             cache.clear(Instant::now());
         }
     }
@@ -280,11 +289,11 @@ impl Batch {
         let Self {
             requests,
             address,
-            deadline,
+            timeout,
             denial_cache,
             ..
         } = self;
-        let single = move |request| Self::new(vec![request], &address, deadline, denial_cache.clone());
+        let single = move |request| Self::new(vec![request], &address, timeout, denial_cache.clone());
         requests.into_iter().map(single)
     }
 }

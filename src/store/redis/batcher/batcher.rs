@@ -5,21 +5,15 @@
 //! the runtimes that it is used on.
 
 use std::{
-    future::poll_fn,
-    pin::Pin,
     sync::{Arc, OnceLock},
-    task::Poll,
     time::Duration,
 };
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout_at},
-};
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    batch::{Answer, Batch, InlineCall, PendingResponse, Request},
+    batch::{Batch, InlineCall, PendingResponse, Request, Response},
     denial_cache::DenialCache,
     queue::{Enqueued, Queue},
 };
@@ -29,22 +23,19 @@ use crate::{
     operation::Operation,
     store::redis::{
         error::StoreError,
-        router::{
-            Router, Slot,
-            scatter::{self, SlotPart},
-        },
+        router::{Router, Slot},
     },
 };
 
 pub(crate) struct Batcher {
-    pub(crate) router: Arc<Router>,
+    router: Arc<Router>,
     /// A queue per slot, created on first use: all keys of a call are in one slot.
     queues: Box<[OnceLock<Box<Queue>>]>,
     /// The maximal number of sender tasks per queue.
     max_senders: usize,
     /// `None` if denials are not cached, as with a clock other than that of Redis.
     denial_cache: Option<Arc<DenialCache>>,
-    deadline: Duration,
+    timeout: Duration,
 }
 
 impl Batcher {
@@ -52,7 +43,7 @@ impl Batcher {
         router: Arc<Router>,
         max_senders: usize,
         denial_cache: Option<DenialCache>,
-        deadline: Duration,
+        timeout: Duration,
     ) -> Self {
         let slots = if router.topology.is_cluster() {
             Slot::all().count()
@@ -64,12 +55,13 @@ impl Batcher {
             queues: (0..slots).map(|_| OnceLock::new()).collect(),
             max_senders,
             denial_cache: denial_cache.map(Arc::new),
-            deadline,
+            timeout,
         }
     }
 
-    pub(crate) fn deadline(&self) -> Duration {
-        self.deadline
+    /// The time from the submission of a request to its deadline.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// The cached denial of these charges, or the charges if there is none.
@@ -82,13 +74,13 @@ impl Batcher {
 
     /// Submits an operation: as one request, or as one per slot of a cluster.
     pub(crate) fn submit(self: &Arc<Self>, operation: Operation) -> PendingResponse {
-        let deadline = Instant::now() + self.deadline;
+        let deadline = Instant::now() + self.timeout;
         match self.router.common_slot(&operation) {
             Some(slot) => self.enqueue(slot, Request::new(operation, deadline)),
             None => {
-                let (sender, answer) = oneshot::channel();
+                let (sender, receiver) = oneshot::channel();
                 let call = Arc::clone(self).scatter(operation, deadline, sender);
-                PendingResponse::new(self.router.topology.address(), Some(Box::pin(call)), answer)
+                PendingResponse::new(self.router.topology.address(), Some(Box::pin(call)), receiver)
             }
         }
     }
@@ -99,14 +91,14 @@ impl Batcher {
 
     fn batch(&self, requests: Vec<Request>) -> Batch {
         let address = self.router.topology.address();
-        Batch::new(requests, address, self.deadline, self.denial_cache.clone())
+        Batch::new(requests, address, self.timeout, self.denial_cache.clone())
     }
 
     /// Enqueues a request. It is sent inline if no call is in flight, otherwise by a sender task.
     fn enqueue(
         self: &Arc<Self>,
         slot: Slot,
-        (request, answer): (Request, oneshot::Receiver<Answer>),
+        (request, response): (Request, oneshot::Receiver<Response>),
     ) -> PendingResponse {
         let call: Option<InlineCall> = match self.queue(slot).push(request, self.max_senders) {
             Enqueued::SendInline(request) => {
@@ -124,27 +116,16 @@ impl Batcher {
             }
             Enqueued::Queued => None,
         };
-        PendingResponse::new(self.router.topology.address(), call, answer)
+        PendingResponse::new(self.router.topology.address(), call, response)
     }
 
-    /// Applies an operation in one part per slot, and answers. It is completed even if the request is cancelled, since charges may
-    /// have to be refunded.
-    async fn scatter(self: Arc<Self>, operation: Operation, deadline: Instant, answer: oneshot::Sender<Answer>) {
+    /// Applies an operation in one part per slot. It is completed even if the request is cancelled, since charges may have to be
+    /// refunded.
+    async fn scatter(self: Arc<Self>, operation: Operation, deadline: Instant, response: oneshot::Sender<Response>) {
         let sent = Instant::now();
         let acquires = matches!(operation, Operation::Acquire(_));
-        let parts = scatter::split(operation, |charge| self.router.slot(charge));
-        let mut answers = self.gather(parts, deadline).await;
-        let is_admitted = |part: &SlotPart<Answer>| part.payload.as_ref().is_ok_and(Decision::admits);
-        let mut late = None;
-        if acquires && !answers.iter().all(is_admitted) {
-            let refunds = scatter::refunds(&mut answers);
-            let mut refunded = Box::pin(self.gather(refunds, Instant::now() + self.deadline));
-            match timeout_at(deadline, &mut refunded).await {
-                Ok(refunded) => scatter::refresh_verdicts(&mut answers, refunded),
-                Err(_) => late = Some(refunded),
-            }
-        }
-        let merged = scatter::merge(answers);
+        let submit = |slot, operation, deadline| self.enqueue(slot, Request::part(operation, deadline));
+        let (merged, late_refunds) = self.router.scatter(operation, deadline, &submit).await;
         if let Some(cache) = &self.denial_cache {
             match &merged {
                 Ok(decision) if acquires => cache.insert(decision, sent, Instant::now()),
@@ -152,38 +133,10 @@ impl Batcher {
                 _ => {}
             }
         }
-        _ = answer.send(merged);
-        if let Some(refunded) = late {
-            refunded.await;
+        _ = response.send(merged);
+        if let Some(late_refunds) = late_refunds {
+            late_refunds.await;
         }
-    }
-
-    /// Sends all parts in parallel, and waits for their answers.
-    async fn gather(self: &Arc<Self>, parts: Vec<SlotPart<Operation>>, deadline: Instant) -> Vec<SlotPart<Answer>> {
-        let submit = |part: SlotPart<Operation>| {
-            let slot = part.slot;
-            part.map(|operation| self.enqueue(slot, Request::part(operation, deadline)))
-        };
-        let mut pending: Vec<_> = parts.into_iter().map(submit).collect();
-        let mut answers: Vec<Option<Answer>> = pending.iter().map(|_| None).collect();
-        poll_fn(|context| {
-            for (part, answer) in pending
-                .iter_mut()
-                .zip(&mut answers)
-                .filter(|(_, answer)| answer.is_none())
-            {
-                if let Poll::Ready(ready) = Pin::new(&mut part.payload).poll(context) {
-                    *answer = Some(ready);
-                }
-            }
-            match answers.iter().all(Option::is_some) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
-            }
-        })
-        .await;
-        let answered = pending.into_iter().zip(answers.into_iter().flatten());
-        answered.map(|(part, answer)| part.map(|_| answer)).collect()
     }
 }
 
@@ -221,8 +174,8 @@ impl Drop for Sender {
         if !self.is_done {
             let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
             let ended = StoreError::before_sending(self.batcher.router.topology.address(), ended);
-            for mut request in self.batcher.queue(self.slot).drain() {
-                request.answer(Err(ended.clone()));
+            for mut request in self.batcher.queue(self.slot).retire_sender() {
+                request.respond(Err(ended.clone()));
             }
         }
     }

@@ -1,8 +1,8 @@
-//! The denial cache: exhausted keys, as far as this node knows.
+//! The denial cache: exhausted keys, as far as this process knows.
 //!
 //! A request for an exhausted key is denied from the cache, without asking Redis, so an attack on a key causes almost no load.
-//! A denial is repeated until its `retry_after` has elapsed, and for a second at most, since another node may have refunded a
-//! charge. It applies to the version of the limit that was denied: after a limit has changed, Redis is asked at once.
+//! A denial is repeated until its `retry_after` has elapsed, and for a second at most, since another process may have
+//! refunded a charge. It applies to the version of the limit that was denied: after a limit has changed, Redis is asked at once.
 //!
 //! A denial expires slightly early rather than late: its age counts from when the call was sent, but the `retry_after` that
 //! clients receive counts from when the reply arrived.

@@ -10,7 +10,7 @@ mod denial_cache;
 mod queue;
 
 pub(super) use self::{
-    batch::{Answer, Batch, PendingResponse, Request},
+    batch::{Batch, PendingResponse, Request, Response},
     batcher::Batcher,
     denial_cache::DenialCache,
 };

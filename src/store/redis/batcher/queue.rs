@@ -83,8 +83,8 @@ impl Queue {
         Some(state.requests.drain(..count).collect())
     }
 
-    /// Removes a sender task that was dropped early. Returns the queued requests if it was the last sender.
-    pub(crate) fn drain(&self) -> VecDeque<Request> {
+    /// Retires a sender task that was dropped early. Returns the queued requests if it was the last sender.
+    pub(crate) fn retire_sender(&self) -> VecDeque<Request> {
         let mut state = self.state();
         state.senders -= 1;
         match state.senders {

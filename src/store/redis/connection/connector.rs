@@ -1,4 +1,4 @@
-//! Connects to a node: at a fixed address, or at the address of the primary that sentinels report; and discovery of addresses.
+//! Connects to a node: at a fixed address, or at the address of the primary that sentinels report.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,11 +7,10 @@ use std::{
 
 use deadpool_redis::{
     Connection, Pool, PoolError,
-    redis::{self, Cmd, ErrorKind, FromRedisValue, RedisError, Value},
+    redis::{self, ErrorKind, FromRedisValue, RedisError, Value},
 };
-use tokio::{task::JoinSet, time::timeout};
 
-use super::config::ConnectionConfig;
+use super::{config::ConnectionConfig, discovery::query_first};
 
 pub(crate) struct Connector {
     /// `None` if the address is fixed.
@@ -90,35 +89,4 @@ fn parse_primary(_: &ConnectionConfig, answer: Value) -> Result<(String, u16), R
         let unknown = "the sentinels watch no primary of this name";
         RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, unknown))
     })
-}
-
-/// Asks sentinels or cluster nodes for addresses. All are asked in parallel, and the first valid answer is used, or the last error:
-/// in sequence, an unreachable one would delay the others.
-pub(crate) async fn query_first<T: Send + 'static>(
-    targets: impl IntoIterator<Item = ConnectionConfig>,
-    query: &Cmd,
-    query_timeout: Duration,
-    parse: fn(&ConnectionConfig, Value) -> Result<T, RedisError>,
-) -> Result<T, RedisError> {
-    let mut queries = JoinSet::new();
-    for config in targets {
-        let query = query.clone();
-        queries.spawn(async move {
-            let answer = config.connect().await?.send_packed_command(&query).await;
-            parse(&config, answer?.extract_error()?)
-        });
-    }
-    let first = async {
-        let mut failure = RedisError::from((ErrorKind::Io, "there is no sentinel or node to ask"));
-        while let Some(answer) = queries.join_next().await {
-            match answer {
-                Ok(Ok(parsed)) => return Ok(parsed),
-                Ok(Err(error)) => failure = error,
-                Err(_) => failure = RedisError::from((ErrorKind::Io, "the runtime has ended")),
-            }
-        }
-        Err(failure)
-    };
-    let late = || RedisError::from((ErrorKind::Io, "no sentinel or node answered in time"));
-    timeout(query_timeout, first).await.unwrap_or_else(|_| Err(late()))
 }

@@ -1,7 +1,7 @@
-//! The connection pool of a node: several slots, each with one connection that many calls share.
+//! The connection pool of a node: several connections, each of which many calls share.
 //!
-//! Checking a connection out of a deadpool pool costs a round trip, a PING that tests the connection. A slot checks one out once and
-//! returns clones of it, whose calls redis-rs multiplexes on one socket.
+//! Checking a connection out of a deadpool pool costs a round trip, a PING that tests the connection. So each is checked out once, and
+//! calls get clones of it, which redis-rs multiplexes on one socket.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -21,12 +21,13 @@ use super::{
 
 pub(crate) struct ConnectionPool {
     connector: Arc<Connector>,
-    slots: Box<[Arc<ConnectionSlot>]>,
+    connections: Box<[Arc<SharedConnection>]>,
     next: AtomicUsize,
 }
 
+/// One connection of the pool: established, lost or not made yet.
 #[derive(Default)]
-struct ConnectionSlot {
+struct SharedConnection {
     established: Mutex<Option<Established>>,
     connecting: SingleFlight,
 }
@@ -37,10 +38,10 @@ struct Established {
     connected_at: Arc<Instant>,
 }
 
-/// A handle to a slot's connection, for one call.
+/// A handle to a connection, for one call.
 pub(crate) struct ConnectionHandle {
     pub(crate) connection: MultiplexedConnection,
-    slot: Arc<ConnectionSlot>,
+    shared: Arc<SharedConnection>,
     connected_at: Arc<Instant>,
 }
 
@@ -48,30 +49,29 @@ impl ConnectionPool {
     pub(crate) fn new(connector: Connector, size: usize) -> Self {
         Self {
             connector: Arc::new(connector),
-            slots: (0..size).map(|_| Arc::default()).collect(),
+            connections: (0..size).map(|_| Arc::default()).collect(),
             next: AtomicUsize::new(0),
         }
     }
 
-    /// The connection of the next slot, round-robin. While that slot connects, the connection of another slot is returned; a call
-    /// waits only if no slot has one.
+    /// The next connection, round-robin. While that is being made, another one is returned; a call waits only if there is none.
     pub(crate) async fn get(&self) -> Result<ConnectionHandle, RedisError> {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.slots.len();
-        let slot = &self.slots[next];
-        if let Some(handle) = slot.handle() {
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.connections.len();
+        let shared = &self.connections[next];
+        if let Some(handle) = shared.handle() {
             return Ok(handle);
         }
-        let connecting = slot.connect(&self.connector);
-        if let Some(handle) = self.slots.iter().find_map(ConnectionSlot::handle) {
+        let connecting = shared.connect(&self.connector);
+        if let Some(handle) = self.connections.iter().find_map(SharedConnection::handle) {
             return Ok(handle);
         }
         connecting.wait().await?;
         let lost = || RedisError::from((ErrorKind::Io, "the connection was lost as soon as it was made"));
-        slot.handle().ok_or_else(lost)
+        shared.handle().ok_or_else(lost)
     }
 }
 
-impl ConnectionSlot {
+impl SharedConnection {
     fn established(&self) -> MutexGuard<'_, Option<Established>> {
         self.established.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,18 +79,22 @@ impl ConnectionSlot {
     fn handle(self: &Arc<Self>) -> Option<ConnectionHandle> {
         self.established().as_ref().map(|established| ConnectionHandle {
             connection: (*established.connection).clone(),
-            slot: Arc::clone(self),
+            shared: Arc::clone(self),
             connected_at: Arc::clone(&established.connected_at),
         })
     }
 
     /// Joins the running connection attempt, or starts one.
     fn connect(self: &Arc<Self>, connector: &Arc<Connector>) -> Flight {
-        let (slot, connector) = (Arc::clone(self), Arc::clone(connector));
+        let (shared, connector) = (Arc::clone(self), Arc::clone(connector));
         self.connecting.join(async move {
+            // Another attempt may have succeeded since the caller looked.
+            if shared.established().is_some() {
+                return Ok(());
+            }
             let connection = connector.connect().await?;
             let connected_at = Arc::new(Instant::now());
-            *slot.established() = Some(Established {
+            *shared.established() = Some(Established {
                 connection,
                 connected_at,
             });
@@ -100,9 +104,9 @@ impl ConnectionSlot {
 }
 
 impl ConnectionHandle {
-    /// Discards this connection, unless the slot has already replaced it. Calls in flight on it are completed.
+    /// Discards this connection, unless it has already been replaced. Calls in flight on it are completed.
     pub(crate) fn invalidate(&self) {
-        let mut established = self.slot.established();
+        let mut established = self.shared.established();
         let is_same = |current: &Established| Arc::ptr_eq(&current.connected_at, &self.connected_at);
         if established.as_ref().is_some_and(is_same)
             && let Some(Established { connection, .. }) = established.take()

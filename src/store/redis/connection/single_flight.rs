@@ -38,7 +38,7 @@ impl Flight {
     pub(crate) async fn wait(mut self) -> Result<(), RedisError> {
         let done = self.0.wait_for(Option::is_some).await;
         let done = done.ok().and_then(|done| done.clone());
-        let ended = || RedisError::from((ErrorKind::Io, "the runtime that was connecting has ended"));
+        let ended = || RedisError::from((ErrorKind::Io, "the runtime has ended"));
         done.unwrap_or_else(|| Err(ended()))
     }
 }

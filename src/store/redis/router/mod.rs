@@ -1,13 +1,14 @@
-//! The router: which node serves a request, and the call to it.
+//! The router: which node serves a request, and the calls to it.
 //!
-//! The [`Topology`] has the nodes and the slot map. A standalone Redis is one node that serves the only slot; the nodes of a cluster
-//! are discovered, and redirects (MOVED, ASK) update the map. [`Router::route`] sends a batch, by a round trip per attempt.
-//! `scatter` splits an operation whose keys are in several slots, and merges the answers.
+//! The [`Topology`](topology::Topology) has the nodes and the slot map. A standalone Redis is one node that serves the only slot; the
+//! nodes of a cluster are discovered, and MOVED redirects update the map. [`Router::route`] sends a batch, by a call of [`Node`] per
+//! attempt. `scatter` applies an operation whose keys are in several slots. `probe` finds out whether a node has recovered, for its
+//! circuit breaker.
 
 mod node;
-mod round_trip;
+mod probe;
 mod router;
-pub(super) mod scatter;
+mod scatter;
 mod slot_map;
 mod topology;
 

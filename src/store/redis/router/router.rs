@@ -12,21 +12,16 @@ use std::{
 use tokio::time::{Instant, sleep};
 
 use super::{
-    node::Node,
-    round_trip::{Asking, RoundTrip},
+    node::{Asking, CallEnd, Node},
+    probe::probe,
     slot_map::Slot,
-    topology::{ProbeTarget, Seeds, Topology},
+    topology::{Seeds, Topology},
 };
 use crate::{
-    algorithm::FixedWindow,
     charge::Charge,
-    key::Key,
-    limit::Limit,
     operation::Operation,
-    quota::Quota,
     store::redis::{
-        batcher::{Batch, Request},
-        circuit_breaker::{Probe, ProbeFuture},
+        batcher::Batch,
         error::StoreError,
         protocol::{CallEncoder, ErrorAction},
     },
@@ -38,25 +33,22 @@ const MAX_REDIRECTS: usize = 8;
 /// The delay before a retry, while keys are being migrated.
 const TRYAGAIN_DELAY: Duration = Duration::from_millis(5);
 
-/// The quota of a probe: it is never exhausted, so that a probe always writes, since a read-only Redis has not recovered.
-const PROBE_QUOTA: Quota = Quota::per_second(u32::MAX);
-
 pub(crate) struct Router {
     pub(crate) topology: Arc<Topology>,
     pub(crate) encoder: CallEncoder,
-    /// The deadline of a probe's call.
-    deadline: Duration,
+    /// The timeout of calls that have no caller: probes, and refunds of parts.
+    pub(super) timeout: Duration,
 }
 
 impl Router {
-    pub(crate) fn new(seeds: Seeds, encoder: CallEncoder, deadline: Duration) -> Arc<Self> {
+    pub(crate) fn new(seeds: Seeds, encoder: CallEncoder, timeout: Duration) -> Arc<Self> {
         Arc::new_cyclic(|router: &Weak<Self>| {
             let router = Weak::clone(router);
-            let probes = move |target| Self::probe(Weak::clone(&router), target);
+            let new_probe = move |target| probe(Weak::clone(&router), target);
             Self {
-                topology: Topology::new(seeds, Box::new(probes)),
+                topology: Topology::new(seeds, Box::new(new_probe)),
                 encoder,
-                deadline,
+                timeout,
             }
         })
     }
@@ -73,24 +65,24 @@ impl Router {
         slots.all(|slot| slot == first).then_some(first)
     }
 
-    /// Sends a batch to the node that serves its keys, and answers its requests.
+    /// Sends a batch to the node that serves its keys, and responds to its requests.
     pub(crate) async fn route(&self, slot: Slot, mut batch: Batch) {
         let (mut redirects, mut has_reauthenticated) = (0, false);
         // The target of an ASK redirect, which applies to this batch only.
         let mut ask_target: Option<Arc<Node>> = None;
         loop {
-            let (node, asking) = match ask_target.take() {
-                Some(node) => (node, Asking::Yes),
-                None => match self.resolve_node(slot, &mut batch).await {
-                    Some(node) => (node, Asking::No),
-                    None => return,
-                },
+            let asking = match ask_target {
+                Some(_) => Asking::Yes,
+                None => Asking::No,
             };
-            let call = self.round_trip(&node);
-            let Err(rejected) = call.execute(asking, &mut batch).await else {
+            let Some(node) = self.resolve_node(slot, ask_target.take(), &mut batch).await else {
                 return;
             };
-            match rejected.action() {
+            let failed = match node.call(&self.encoder, asking, &mut batch).await {
+                CallEnd::Failed(failed) => failed,
+                end => return self.finish(end),
+            };
+            match failed.action() {
                 ErrorAction::Moved(to) if self.topology.is_cluster() && redirects < MAX_REDIRECTS => {
                     redirects += 1;
                     self.topology.moved(slot, &node, &to);
@@ -107,22 +99,31 @@ impl Router {
                     return;
                 }
                 ErrorAction::TryAgain => {
+                    // A migration may take until the deadline, with an ASK redirect before each attempt.
+                    redirects = 0;
                     if batch.run_until_deadline(sleep(TRYAGAIN_DELAY)).await.is_none() {
                         return;
                     }
                 }
                 ErrorAction::Reauthenticate if !has_reauthenticated => {
                     has_reauthenticated = true;
-                    rejected.connection.invalidate();
+                    failed.invalidate_connection();
                 }
-                _ => return call.fail(rejected, &mut batch),
+                _ => return self.finish(node.fail(failed, &mut batch)),
             }
         }
     }
 
-    /// The node that serves a slot, if its circuit breaker is closed; otherwise fails the batch.
-    async fn resolve_node(&self, slot: Slot, batch: &mut Batch) -> Option<Arc<Node>> {
-        let found = match self.topology.owner(slot) {
+    /// Refreshes the slot map if the node is unavailable, since another node may serve its slots by now.
+    fn finish(&self, end: CallEnd) {
+        if let CallEnd::Unavailable = end {
+            self.topology.refresh();
+        }
+    }
+
+    /// The target of an ASK redirect or the node that serves the slot, if its circuit breaker is closed; otherwise fails the batch.
+    async fn resolve_node(&self, slot: Slot, ask_target: Option<Arc<Node>>, batch: &mut Batch) -> Option<Arc<Node>> {
+        let found = match ask_target.or_else(|| self.topology.owner(slot)) {
             Some(node) => Ok(node),
             None => self.discover_node(slot, batch).await?,
         };
@@ -136,13 +137,14 @@ impl Router {
 
     /// Discovers the node that serves a slot, while a request of the batch waits for it.
     async fn discover_node(&self, slot: Slot, batch: &mut Batch) -> Option<Result<Arc<Node>, StoreError>> {
-        let (Some(breaker), Some(refresh)) = (self.topology.discovery_breaker(), self.topology.refresh()) else {
+        let Some(breaker) = self.topology.discovery_breaker() else {
             return Some(Err(self.topology.unserved(slot)));
         };
         if let Err(open) = breaker.check(batch.len()) {
             return Some(Err(open));
         }
         let started = Instant::now();
+        let refresh = self.topology.refresh()?;
         let failure = match batch.run_until_deadline(refresh.wait()).await {
             Some(Ok(())) => {
                 breaker.on_success();
@@ -155,61 +157,5 @@ impl Router {
         };
         breaker.on_failure(&failure);
         Some(Err(failure))
-    }
-
-    fn round_trip<'a>(&'a self, node: &'a Arc<Node>) -> RoundTrip<'a> {
-        RoundTrip {
-            topology: &self.topology,
-            node,
-            encoder: &self.encoder,
-        }
-    }
-
-    /// The probe of a circuit breaker.
-    fn probe(router: Weak<Self>, target: ProbeTarget) -> Probe {
-        Box::new(move || -> ProbeFuture {
-            let router = router.upgrade();
-            match &target {
-                ProbeTarget::Discovery => Box::pin(async move {
-                    let refresh = router?.topology.refresh()?;
-                    Some(refresh.wait().await.is_ok())
-                }),
-                ProbeTarget::Node(node) => {
-                    let node = node.upgrade();
-                    Box::pin(async move { Some(router?.has_recovered(&node?).await) })
-                }
-            }
-        })
-    }
-
-    /// Whether a call to the node succeeds, as a request's would. A cluster node without slots receives no requests, and counts as
-    /// recovered.
-    async fn has_recovered(&self, node: &Arc<Node>) -> bool {
-        // The node may be removed, and another one may serve its slots.
-        if let Some(refresh) = self.topology.refresh() {
-            let _ = refresh.wait().await;
-        }
-        let limit = Limit::new("tollgate.probe", FixedWindow::new(PROBE_QUOTA));
-        let charge = |name: &str| Charge::new(limit.clone(), Key::new(name.to_owned()));
-        let Some(name) = self
-            .topology
-            .name_at(node, "probe", |name| self.encoder.key(&charge(name)))
-        else {
-            return true;
-        };
-        // Connecting may take longer than the deadline of a call.
-        if node.connection().await.is_err() {
-            return false;
-        }
-        let operation = Operation::Acquire(charge(&name).into());
-        let (request, answer) = Request::new(operation, Instant::now() + self.deadline);
-        let mut batch = Batch::new(vec![request], node.address(), self.deadline, None);
-        let call = self.round_trip(node);
-        if let Err(rejected) = call.execute(Asking::No, &mut batch).await {
-            let is_server_wide = rejected.action().is_server_wide();
-            call.fail(rejected, &mut batch);
-            return !is_server_wide;
-        }
-        matches!(answer.await, Ok(Ok(_)))
     }
 }

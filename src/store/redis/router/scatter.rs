@@ -4,24 +4,93 @@
 //! others are refunded. A limit is never exceeded; but until a charge is refunded it may cause denials of other requests, and
 //! if the refund is lost, until it expires.
 
-use super::slot_map::Slot;
+use std::{
+    future::{Future, poll_fn},
+    pin::Pin,
+    task::Poll,
+};
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{router::Router, slot_map::Slot};
 use crate::{
     charge::{Charge, Charges},
     decision::{Decision, TierDecision},
     operation::Operation,
     receipt::Receipt,
-    store::redis::batcher::Answer,
+    store::redis::batcher::{PendingResponse, Response},
 };
 
+/// Refunds that are not completed at the deadline of their request.
+pub(crate) type LateRefunds<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+impl Router {
+    /// Applies an operation in one part per slot, each by `submit`. If the refunds take longer than the deadline, the caller has to
+    /// complete them after the response.
+    pub(crate) async fn scatter<'a, S>(
+        &'a self,
+        operation: Operation,
+        deadline: Instant,
+        submit: &'a S,
+    ) -> (Response, Option<LateRefunds<'a>>)
+    where
+        S: Fn(Slot, Operation, Instant) -> PendingResponse + Sync,
+    {
+        let acquires = matches!(operation, Operation::Acquire(_));
+        let parts = split(operation, |charge| self.slot(charge));
+        let mut responses = gather(parts, deadline, submit).await;
+        let is_admitted = |part: &SlotPart<Response>| part.payload.as_ref().is_ok_and(Decision::admits);
+        let mut late: Option<LateRefunds<'a>> = None;
+        if acquires && !responses.iter().all(is_admitted) {
+            let refunds = refunds(&mut responses);
+            let mut refunded = Box::pin(gather(refunds, Instant::now() + self.timeout, submit));
+            match timeout_at(deadline, &mut refunded).await {
+                Ok(refunded) => refresh_verdicts(&mut responses, refunded),
+                Err(_) => late = Some(Box::pin(async move { drop(refunded.await) })),
+            }
+        }
+        (merge(responses), late)
+    }
+}
+
+/// Submits all parts at once, and waits for their responses.
+async fn gather(
+    parts: Vec<SlotPart<Operation>>,
+    deadline: Instant,
+    submit: &impl Fn(Slot, Operation, Instant) -> PendingResponse,
+) -> Vec<SlotPart<Response>> {
+    let submit = |part: SlotPart<Operation>| {
+        let slot = part.slot;
+        part.map(|operation| submit(slot, operation, deadline))
+    };
+    let mut pending: Vec<_> = parts.into_iter().map(submit).collect();
+    let mut responses: Vec<Option<Response>> = pending.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        let waiting = pending.iter_mut().zip(&mut responses);
+        for (part, response) in waiting.filter(|(_, response)| response.is_none()) {
+            if let Poll::Ready(ready) = Pin::new(&mut part.payload).poll(context) {
+                *response = Some(ready);
+            }
+        }
+        match responses.iter().all(Option::is_some) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+    let completed = pending.into_iter().zip(responses.into_iter().flatten());
+    completed.map(|(part, response)| part.map(|_| response)).collect()
+}
+
 /// The tiers of one slot, with their positions in the request.
-pub(crate) struct SlotPart<T> {
-    pub(crate) slot: Slot,
+struct SlotPart<T> {
+    slot: Slot,
     positions: Vec<usize>,
-    pub(crate) payload: T,
+    payload: T,
 }
 
 impl<T> SlotPart<T> {
-    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> SlotPart<U> {
+    fn map<U>(self, map: impl FnOnce(T) -> U) -> SlotPart<U> {
         SlotPart {
             slot: self.slot,
             positions: self.positions,
@@ -31,7 +100,7 @@ impl<T> SlotPart<T> {
 }
 
 /// Splits an operation into one part per slot.
-pub(crate) fn split(operation: Operation, slot: impl Fn(&Charge) -> Slot) -> Vec<SlotPart<Operation>> {
+fn split(operation: Operation, slot: impl Fn(&Charge) -> Slot) -> Vec<SlotPart<Operation>> {
     match operation {
         Operation::Acquire(charges) => by_slot(charges.into_each(), &slot, |part| {
             Operation::Acquire(Charges::from_distinct(part))
@@ -76,8 +145,8 @@ fn by_slot<T>(
 }
 
 /// The refunds of all charges that were taken.
-pub(crate) fn refunds(answers: &mut [SlotPart<Answer>]) -> Vec<SlotPart<Operation>> {
-    let refund = |part: &mut SlotPart<Answer>| {
+fn refunds(responses: &mut [SlotPart<Response>]) -> Vec<SlotPart<Operation>> {
+    let refund = |part: &mut SlotPart<Response>| {
         let decision = part.payload.as_mut().ok()?;
         let taken = decision
             .tiers()
@@ -92,18 +161,18 @@ pub(crate) fn refunds(answers: &mut [SlotPart<Answer>]) -> Vec<SlotPart<Operatio
             payload,
         })
     };
-    answers.iter_mut().filter_map(refund).collect()
+    responses.iter_mut().filter_map(refund).collect()
 }
 
 /// Replaces the verdicts of tiers that were charged by those after their refund.
-pub(crate) fn refresh_verdicts(answers: &mut [SlotPart<Answer>], refunded: Vec<SlotPart<Answer>>) {
+fn refresh_verdicts(responses: &mut [SlotPart<Response>], refunded: Vec<SlotPart<Response>>) {
     for SlotPart {
         slot,
         positions,
         payload,
     } in refunded
     {
-        let (Ok(now), Some(part)) = (payload, answers.iter_mut().find(|part| part.slot == slot)) else {
+        let (Ok(now), Some(part)) = (payload, responses.iter_mut().find(|part| part.slot == slot)) else {
             continue;
         };
         let Ok(decision) = &mut part.payload else { continue };
@@ -115,14 +184,14 @@ pub(crate) fn refresh_verdicts(answers: &mut [SlotPart<Answer>], refunded: Vec<S
     }
 }
 
-/// Merges the answers of all parts. A denial is final, even if other parts failed; otherwise, the error of one part fails the
+/// Merges the responses of all parts. A denial is final, even if other parts failed; otherwise, the error of one part fails the
 /// request.
-pub(crate) fn merge(answers: Vec<SlotPart<Answer>>) -> Answer {
-    let is_denial = |part: &SlotPart<Answer>| matches!(&part.payload, Ok(decision) if !decision.admits());
-    let is_denied = answers.iter().any(is_denial);
+fn merge(responses: Vec<SlotPart<Response>>) -> Response {
+    let is_denial = |part: &SlotPart<Response>| matches!(&part.payload, Ok(decision) if !decision.admits());
+    let is_denied = responses.iter().any(is_denial);
     let (mut now, mut tiers): (_, Vec<(usize, TierDecision)>) = (0, Vec::new());
     let mut is_partial = false;
-    for SlotPart { positions, payload, .. } in answers {
+    for SlotPart { positions, payload, .. } in responses {
         match payload {
             Ok(decision) => {
                 now = now.max(decision.now());

@@ -65,6 +65,9 @@ pub(super) struct KnownNode {
     pub(super) node: Arc<Node>,
 }
 
+/// The host of a node that does not know its own.
+const UNKNOWN_HOST: &str = "?";
+
 /// The first and the last slot of a range, and the host and the port of its node.
 pub(super) type Range = (u16, u16, String, u16);
 
@@ -109,7 +112,8 @@ impl SlotMap {
         index as u16 + 1
     }
 
-    /// The number of the node that a redirect names; without a host, it is on the host of the node that replied.
+    /// The number of the node that a redirect names; without a host, it is on the host of the node
+    /// that replied.
     pub(super) fn redirect_target(
         &mut self,
         to: &str,
@@ -119,7 +123,7 @@ impl SlotMap {
         let (host, port) = to.rsplit_once(':')?;
         let port = port.parse().ok()?;
         let host = match host {
-            "" => {
+            "" | UNKNOWN_HOST => {
                 let is_from = |known: &&KnownNode| Arc::ptr_eq(&known.node, from);
                 self.nodes.iter().find(is_from)?.host.clone()
             }
@@ -160,7 +164,7 @@ pub(super) fn parse_ranges(asked: &ConnectionConfig, answer: Value) -> Result<Ve
         let mut primary = Vec::<Value>::from_redis_value(next())?.into_iter();
         let host = Option::<String>::from_redis_value(primary.next().unwrap_or(Value::Nil))?;
         let port = u16::from_redis_value(primary.next().unwrap_or(Value::Nil))?;
-        let host = host.filter(|host| !host.is_empty() && host != "?");
+        let host = host.filter(|host| !host.is_empty() && host != UNKNOWN_HOST);
         Ok((first, last, host.unwrap_or_else(|| here.into()), port))
     };
     let entries = Vec::<Value>::from_redis_value(answer)?;

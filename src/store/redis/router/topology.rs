@@ -6,10 +6,11 @@ use deadpool_redis::redis::{self, make_extension_error};
 
 use super::{
     node::Node,
+    probe::{ProbeFactory, ProbeTarget},
     slot_map::{self, Slot, SlotMap},
 };
 use crate::store::redis::{
-    circuit_breaker::{CircuitBreaker, Probe},
+    circuit_breaker::CircuitBreaker,
     connection::{ConnectionConfig, Connector, Flight, SingleFlight, query_first},
     error::StoreError,
 };
@@ -27,21 +28,11 @@ pub(crate) enum Seeds {
     Cluster(Vec<ConnectionConfig>),
 }
 
-/// What a circuit breaker probes.
-pub(super) enum ProbeTarget {
-    Node(Weak<Node>),
-    /// The discovery of a cluster's nodes.
-    Discovery,
-}
-
-/// Makes the probe of a circuit breaker.
-pub(super) type Probes = Box<dyn Fn(ProbeTarget) -> Probe + Send + Sync>;
-
 pub(crate) struct Topology {
     this: Weak<Self>,
     /// The address for logs and errors that concern no particular node.
     address: Arc<str>,
-    probes: Probes,
+    new_probe: ProbeFactory,
     slot_map: RwLock<SlotMap>,
     /// `None` for a standalone Redis.
     cluster: Option<Cluster>,
@@ -55,14 +46,16 @@ struct Cluster {
 }
 
 impl Topology {
-    pub(super) fn new(seeds: Seeds, probes: Probes) -> Arc<Self> {
+    pub(super) fn new(seeds: Seeds, new_probe: ProbeFactory) -> Arc<Self> {
         let (address, slot_map, cluster) = match seeds {
             Seeds::Standalone {
                 address,
                 connector,
                 pool_size,
             } => {
-                let node = Node::new(&address, *connector, pool_size, |node| probes(ProbeTarget::Node(node)));
+                let node = Node::new(&address, *connector, pool_size, |node| {
+                    new_probe(ProbeTarget::Node(node))
+                });
                 (address, SlotMap::standalone(node), None)
             }
             Seeds::Cluster(seeds) => {
@@ -71,7 +64,7 @@ impl Topology {
                 let cluster = Cluster {
                     seeds,
                     refreshing: SingleFlight::default(),
-                    breaker: CircuitBreaker::new(&address, probes(ProbeTarget::Discovery)),
+                    breaker: CircuitBreaker::new(&address, new_probe(ProbeTarget::Discovery)),
                 };
                 (address, SlotMap::empty(), Some(cluster))
             }
@@ -79,7 +72,7 @@ impl Topology {
         Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             address: address.into(),
-            probes,
+            new_probe,
             slot_map: RwLock::new(slot_map),
             cluster,
         })
@@ -170,12 +163,12 @@ impl Topology {
         let config = cluster.seeds[0].at(host, port);
         let (address, pool_size) = (config.address(), config.pool_size);
         Node::new(&address, Connector::direct(config), pool_size, |node| {
-            (self.probes)(ProbeTarget::Node(node))
+            (self.new_probe)(ProbeTarget::Node(node))
         })
     }
 
     /// A name whose key is in a slot of this node, if it has any: `name` for a standalone Redis, and a number in a cluster.
-    pub(crate) fn name_at(&self, node: &Arc<Node>, name: &str, key: impl Fn(&str) -> String) -> Option<String> {
+    pub(crate) fn name_served_by(&self, node: &Arc<Node>, name: &str, key: impl Fn(&str) -> String) -> Option<String> {
         if !self.is_cluster() {
             return Some(name.into());
         }

@@ -5,8 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use deadpool_redis::redis::ConnectionInfo;
 
 use super::{
-    batcher::{Batcher, DenialCache},
+    batcher::Batcher,
     connection::ConnectionConfig,
+    denial_cache::DenialCache,
     endpoint::{Deployment, Endpoint},
     error::StoreError,
     protocol::{CallEncoder, Prefix},

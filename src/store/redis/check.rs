@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, timeout};
 
 use super::{
-    batcher::{Batch, Request},
+    batch::{Batch, Request},
     error::StoreError,
     protocol::script,
     router::{Node, Router},

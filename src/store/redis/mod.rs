@@ -1,8 +1,8 @@
 //! The Redis store, which many processes share: one Lua script runs atomically, on the clock of Redis.
 //!
-//! A request passes through five parts, each of which calls only those below. It travels in a `Batch` of the batcher.
+//! A request passes through five parts, in a `batch`. Each part imports only from those below:
 //!
-//! - `batcher`: queues requests while calls are in flight, sends them in batches, and caches denials;
+//! - `batcher`: denies from the denial cache, queues requests while calls are in flight, and sends them in batches;
 //! - `router`: finds the node that serves a request's slot, and follows redirects; the calls to a node;
 //! - `circuit_breaker`: fails calls to a node fast while it is down, and probes it;
 //! - `connection`: makes, pools and replaces connections, directly or by sentinels;
@@ -10,12 +10,13 @@
 //!
 //! `builder` and `endpoint` contain the settings, `check` tests them at start-up, `health` and `error` report failures.
 
+mod batch;
 mod batcher;
 mod builder;
 mod check;
 mod circuit_breaker;
 mod connection;
-mod decision;
+mod denial_cache;
 mod endpoint;
 mod error;
 mod health;
@@ -25,8 +26,7 @@ mod store;
 
 pub use self::{
     builder::RedisStoreBuilder,
-    decision::RedisDecision,
     error::StoreError,
     health::{Health, ServerHealth},
-    store::RedisStore,
+    store::{RedisDecision, RedisStore},
 };

@@ -13,8 +13,7 @@ use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    batch::{Batch, InlineCall, PendingResponse, Request, Response},
-    denial_cache::DenialCache,
+    pending_response::{InlineCall, PendingResponse},
     queue::{Enqueued, Queue},
 };
 use crate::{
@@ -22,6 +21,8 @@ use crate::{
     decision::Decision,
     operation::Operation,
     store::redis::{
+        batch::{Batch, Request, Response},
+        denial_cache::DenialCache,
         error::StoreError,
         router::{Router, Slot},
     },

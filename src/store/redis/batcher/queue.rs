@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::batch::Request;
+use crate::store::redis::batch::Request;
 
 /// The maximal weight of a batch, during which Redis serves no other client. A charge weighs 1, and takes a few microseconds.
 const MAX_BATCH_WEIGHT: usize = 128;

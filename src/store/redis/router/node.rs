@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::{
     metrics,
     store::redis::{
-        batcher::Batch,
+        batch::Batch,
         circuit_breaker::{CircuitBreaker, Probe},
         connection::{ConnectionHandle, ConnectionPool, Connector},
         error::StoreError,

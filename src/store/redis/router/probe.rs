@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::{
     node::{Asking, CallEnd, Node},
     router::Router,
+    topology::ProbeTarget,
 };
 use crate::{
     algorithm::FixedWindow,
@@ -16,7 +17,7 @@ use crate::{
     operation::Operation,
     quota::Quota,
     store::redis::{
-        batcher::{Batch, Request},
+        batch::{Batch, Request},
         circuit_breaker::{Probe, ProbeFuture},
     },
 };
@@ -24,56 +25,48 @@ use crate::{
 /// The quota of a probe: it is never exhausted, so that a probe always writes, since a read-only Redis has not recovered.
 const PROBE_QUOTA: Quota = Quota::per_second(u32::MAX);
 
-/// What a circuit breaker probes.
-pub(super) enum ProbeTarget {
-    Node(Weak<Node>),
-    /// The discovery of a cluster's nodes.
-    Discovery,
-}
-
-/// Makes the probe of a circuit breaker.
-pub(super) type ProbeFactory = Box<dyn Fn(ProbeTarget) -> Probe + Send + Sync>;
-
-/// The probe of a circuit breaker.
-pub(super) fn probe(router: Weak<Router>, target: ProbeTarget) -> Probe {
-    Box::new(move || -> ProbeFuture {
-        let router = router.upgrade();
-        match &target {
-            ProbeTarget::Discovery => Box::pin(async move {
-                let refresh = router?.topology.refresh()?;
-                Some(refresh.wait().await.is_ok())
-            }),
-            ProbeTarget::Node(node) => {
-                let node = node.upgrade();
-                Box::pin(async move { Some(has_recovered(&*router?, &node?).await) })
+impl Router {
+    /// The probe of a circuit breaker.
+    pub(super) fn probe(router: Weak<Self>, target: ProbeTarget) -> Probe {
+        Box::new(move || -> ProbeFuture {
+            let router = router.upgrade();
+            match &target {
+                ProbeTarget::Discovery => Box::pin(async move {
+                    let refresh = router?.topology.refresh()?;
+                    Some(refresh.wait().await.is_ok())
+                }),
+                ProbeTarget::Node(node) => {
+                    let node = node.upgrade();
+                    Box::pin(async move { Some(router?.has_recovered(&node?).await) })
+                }
             }
-        }
-    })
-}
+        })
+    }
 
-/// Whether a call to the node succeeds. A cluster node without slots receives no requests, and counts as recovered.
-async fn has_recovered(router: &Router, node: &Arc<Node>) -> bool {
-    // The node may be removed, and another one may serve its slots.
-    if let Some(refresh) = router.topology.refresh() {
-        let _ = refresh.wait().await;
+    /// Whether a call to the node succeeds. A cluster node without slots receives no requests, and counts as recovered.
+    async fn has_recovered(&self, node: &Arc<Node>) -> bool {
+        // The node may be removed, and another one may serve its slots.
+        if let Some(refresh) = self.topology.refresh() {
+            let _ = refresh.wait().await;
+        }
+        let limit = Limit::new("tollgate.probe", FixedWindow::new(PROBE_QUOTA));
+        let charge = |name: &str| Charge::new(limit.clone(), Key::new(name.to_owned()));
+        let key = |name: &str| self.encoder.key(&charge(name));
+        let Some(name) = self.topology.name_served_by(node, "probe", key) else {
+            return true;
+        };
+        // Connecting may take longer than the timeout of a call.
+        if node.connection().await.is_err() {
+            return false;
+        }
+        let operation = Operation::Acquire(charge(&name).into());
+        let (request, response) = Request::new(operation, Instant::now() + self.timeout);
+        let mut batch = Batch::new(vec![request], node.address(), self.timeout, None);
+        if let CallEnd::Failed(failed) = node.call(&self.encoder, Asking::No, &mut batch).await {
+            let is_server_wide = failed.action().is_server_wide();
+            node.fail(failed, &mut batch);
+            return !is_server_wide;
+        }
+        matches!(response.await, Ok(Ok(_)))
     }
-    let limit = Limit::new("tollgate.probe", FixedWindow::new(PROBE_QUOTA));
-    let charge = |name: &str| Charge::new(limit.clone(), Key::new(name.to_owned()));
-    let key = |name: &str| router.encoder.key(&charge(name));
-    let Some(name) = router.topology.name_served_by(node, "probe", key) else {
-        return true;
-    };
-    // Connecting may take longer than the timeout of a call.
-    if node.connection().await.is_err() {
-        return false;
-    }
-    let operation = Operation::Acquire(charge(&name).into());
-    let (request, response) = Request::new(operation, Instant::now() + router.timeout);
-    let mut batch = Batch::new(vec![request], node.address(), router.timeout, None);
-    if let CallEnd::Failed(failed) = node.call(&router.encoder, Asking::No, &mut batch).await {
-        let is_server_wide = failed.action().is_server_wide();
-        node.fail(failed, &mut batch);
-        return !is_server_wide;
-    }
-    matches!(response.await, Ok(Ok(_)))
 }

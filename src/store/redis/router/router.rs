@@ -13,7 +13,6 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     node::{Asking, CallEnd, Node},
-    probe::probe,
     slot_map::Slot,
     topology::{Seeds, Topology},
 };
@@ -21,7 +20,7 @@ use crate::{
     charge::Charge,
     operation::Operation,
     store::redis::{
-        batcher::Batch,
+        batch::Batch,
         error::StoreError,
         protocol::{CallEncoder, ErrorAction},
     },
@@ -44,7 +43,7 @@ impl Router {
     pub(crate) fn new(seeds: Seeds, encoder: CallEncoder, timeout: Duration) -> Arc<Self> {
         Arc::new_cyclic(|router: &Weak<Self>| {
             let router = Weak::clone(router);
-            let new_probe = move |target| probe(Weak::clone(&router), target);
+            let new_probe = move |target| Self::probe(Weak::clone(&router), target);
             Self {
                 topology: Topology::new(seeds, Box::new(new_probe)),
                 encoder,

@@ -18,7 +18,7 @@ use crate::{
     decision::{Decision, TierDecision},
     operation::Operation,
     receipt::Receipt,
-    store::redis::batcher::{PendingResponse, Response},
+    store::redis::batch::Response,
 };
 
 /// Refunds that are not completed at the deadline of their request.
@@ -27,14 +27,15 @@ pub(crate) type LateRefunds<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 impl Router {
     /// Applies an operation in one part per slot, each by `submit`. If the refunds take longer than the deadline, the caller has to
     /// complete them after the response.
-    pub(crate) async fn scatter<'a, S>(
+    pub(crate) async fn scatter<'a, S, F>(
         &'a self,
         operation: Operation,
         deadline: Instant,
         submit: &'a S,
     ) -> (Response, Option<LateRefunds<'a>>)
     where
-        S: Fn(Slot, Operation, Instant) -> PendingResponse + Sync,
+        S: Fn(Slot, Operation, Instant) -> F + Sync,
+        F: Future<Output = Response> + Unpin + Send + 'a,
     {
         let acquires = matches!(operation, Operation::Acquire(_));
         let parts = split(operation, |charge| self.slot(charge));
@@ -54,10 +55,10 @@ impl Router {
 }
 
 /// Submits all parts at once, and waits for their responses.
-async fn gather(
+async fn gather<F: Future<Output = Response> + Unpin>(
     parts: Vec<SlotPart<Operation>>,
     deadline: Instant,
-    submit: &impl Fn(Slot, Operation, Instant) -> PendingResponse,
+    submit: &impl Fn(Slot, Operation, Instant) -> F,
 ) -> Vec<SlotPart<Response>> {
     let submit = |part: SlotPart<Operation>| {
         let slot = part.slot;

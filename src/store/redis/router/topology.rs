@@ -6,11 +6,10 @@ use deadpool_redis::redis::{self, make_extension_error};
 
 use super::{
     node::Node,
-    probe::{ProbeFactory, ProbeTarget},
     slot_map::{self, Slot, SlotMap},
 };
 use crate::store::redis::{
-    circuit_breaker::CircuitBreaker,
+    circuit_breaker::{CircuitBreaker, Probe},
     connection::{ConnectionConfig, Connector, Flight, SingleFlight, query_first},
     error::StoreError,
 };
@@ -27,6 +26,16 @@ pub(crate) enum Seeds {
     },
     Cluster(Vec<ConnectionConfig>),
 }
+
+/// What a circuit breaker probes.
+pub(super) enum ProbeTarget {
+    Node(Weak<Node>),
+    /// The discovery of a cluster's nodes.
+    Discovery,
+}
+
+/// Makes the probe of a circuit breaker.
+pub(super) type ProbeFactory = Box<dyn Fn(ProbeTarget) -> Probe + Send + Sync>;
 
 pub(crate) struct Topology {
     this: Weak<Self>,

@@ -1,31 +1,19 @@
-//! Requests with their deadlines and pending responses, and the batches that they are sent in.
+//! Requests with their deadlines, and the batches that they are sent in.
 
-use std::{
-    future::Future,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
-use deadpool_redis::redis::{Cmd, ErrorKind, RedisError, Value};
+use deadpool_redis::redis::{Cmd, RedisError, Value};
 use tokio::{
-    runtime::Handle,
     sync::oneshot,
     time::{Instant, timeout_at},
 };
 
-use super::denial_cache::DenialCache;
-use crate::{
-    algorithm::AnyAlgorithm,
-    charge::Charge,
-    decision::Decision,
-    operation::Operation,
-    store::redis::{
-        error::StoreError,
-        protocol::{ErrorAction, Reply},
-    },
+use super::{
+    denial_cache::DenialCache,
+    error::StoreError,
+    protocol::{ErrorAction, Reply},
 };
+use crate::{algorithm::AnyAlgorithm, charge::Charge, decision::Decision, operation::Operation};
 
 /// The number of log entries that weigh as much as a charge.
 const LOG_ENTRIES_PER_CHARGE: usize = 64;
@@ -75,64 +63,12 @@ impl Request {
         self.response.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         let weight = |charge: &Charge| match charge.limit.algorithm() {
             AnyAlgorithm::SlidingLog(_) => 1 + charge.cost as usize / LOG_ENTRIES_PER_CHARGE,
             _ => 1,
         };
         self.operation.charges().map(weight).sum()
-    }
-}
-
-/// A call that is polled by the task of its own request.
-pub(crate) type InlineCall = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// The pending response of a request, and its call if the task of the request polls that itself.
-#[must_use = "futures do nothing unless polled"]
-pub(crate) struct PendingResponse {
-    /// The address that an error names.
-    address: Arc<str>,
-    call: Option<InlineCall>,
-    response: oneshot::Receiver<Response>,
-}
-
-impl PendingResponse {
-    pub(super) fn new(address: &Arc<str>, call: Option<InlineCall>, response: oneshot::Receiver<Response>) -> Self {
-        let address = Arc::clone(address);
-        Self {
-            address,
-            call,
-            response,
-        }
-    }
-}
-
-impl Future for PendingResponse {
-    type Output = Response;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        if let Some(call) = &mut self.call
-            && call.as_mut().poll(context).is_ready()
-        {
-            self.call = None;
-        }
-        let response = Pin::new(&mut self.response).poll(context);
-        response.map(|response| {
-            response.unwrap_or_else(|_| {
-                // The request may have been sent.
-                let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
-                Err(StoreError::after_sending(&self.address, ended))
-            })
-        })
-    }
-}
-
-/// A call is completed in the background when its request is cancelled: its result shows whether the connection works.
-impl Drop for PendingResponse {
-    fn drop(&mut self) {
-        if let (Some(call), Ok(runtime)) = (self.call.take(), Handle::try_current()) {
-            runtime.spawn(call);
-        }
     }
 }
 

@@ -28,7 +28,9 @@ use crate::{
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-/// let messages = Limiter::new("messages", TokenBucket::new(Quota::per_second(5)), MemoryStore::new())
+/// let store = MemoryStore::new();
+/// # let store = MemoryStore::builder().clock(tollgate::ManualClock::at(0)).build(); // no time passes in this example
+/// let messages = Limiter::new("messages", TokenBucket::new(Quota::per_second(5)), store)
 ///     .tier("messages.daily", FixedWindow::new(Quota::per_day(10_000)))
 ///     .shared_tier("messages.all", TokenBucket::new(Quota::per_second(1000)));
 ///

@@ -16,6 +16,7 @@ use crate::{
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let store = MemoryStore::new();
+/// # let store = MemoryStore::builder().clock(tollgate::ManualClock::at(0)).build(); // no time passes in this example
 /// let limit = Limit::new("exports", SlidingCounter::new(Quota::per_hour(10)));
 /// let charge = Charge::new(limit, Key::named("user", 1)).cost(4);
 ///

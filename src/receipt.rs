@@ -20,6 +20,7 @@ use crate::{
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
 /// let store = MemoryStore::new();
+/// # let store = MemoryStore::builder().clock(tollgate::ManualClock::at(0)).build(); // no time passes in this example
 /// let requests = Limit::new("requests", TokenBucket::new(Quota::per_minute(100)));
 /// let tokens = Limit::new("tokens", TokenBucket::new(Quota::per_minute(100_000)));
 /// let mut charges = Charges::from(Charge::new(requests, Key::new("user:1")));

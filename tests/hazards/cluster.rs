@@ -1,10 +1,11 @@
 //! Cluster failover and slot migration.
 
+use tokio::task::yield_now;
 use tollgate::{Charge, Charges, Key, Operation, Store};
 
 use support::{
     cluster::Cluster,
-    redis::{RedisServer, info},
+    redis::{RedisServer, calls, info, query},
     wait::eventually,
 };
 
@@ -170,8 +171,90 @@ async fn redirects_during_slot_migration() {
     assert_no_leaks_on([node], &cluster.nodes, 1).await;
 }
 
-/// Charges for both users as one group.
-fn tiers(users: [&String; 2]) -> Charges {
+/// One redirect shows that the slot map is outdated, so the store fetches it: calls for other slots that have moved are not redirected.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_redirect_refreshes_the_slot_map() {
+    let cluster = Cluster::start();
+    let slot = |user: &String| cluster.slot_of(&key_of(user));
+    let [from, to, ..] = cluster.primaries()[..] else {
+        panic!("a cluster has several primaries");
+    };
+    let users = (0..).map(|number| format!("user{number}"));
+    let users: Vec<_> = users
+        .filter(|user| cluster.node_of(slot(user)) == from)
+        .take(20)
+        .collect();
+    let node = node(Mode::Closed, &cluster);
+    for user in &users {
+        assert_eq!(node.request(user).await, Response::Admitted);
+        cluster.migrate(slot(user), to).finish();
+    }
+    let fetches = || {
+        cluster
+            .nodes
+            .iter()
+            .map(|node| calls(&mut node.client(), "cluster|slots"))
+    };
+    let (fetched, moved) = (fetches().sum::<u64>(), error_count(&cluster, "MOVED"));
+
+    let mut users = users.iter();
+    assert_eq!(node.request(users.next().unwrap()).await, Response::Admitted);
+    assert_eq!(error_count(&cluster, "MOVED"), moved + 1);
+    eventually("the slot map is fetched", async || fetches().sum::<u64>() > fetched).await;
+    eventually("a call is not redirected", async || {
+        let moved = error_count(&cluster, "MOVED");
+        let user = users.next().expect("every call was redirected");
+        assert_eq!(node.request(user).await, Response::Admitted);
+        error_count(&cluster, "MOVED") == moved
+    })
+    .await;
+    assert_no_leaks_on([node], &cluster.nodes, 0).await;
+}
+
+/// A batch is rejected for one request whose keys are being moved. The others are decided at once, while that one is retried.
+#[tokio::test]
+async fn tryagain_delays_only_the_request_that_needs_it() {
+    let cluster = Cluster::start();
+    let ([alice, bob, carol], slot) = users(&cluster);
+    let node = Node::new(Mode::Closed, cluster.store().pool_size(1));
+    for user in [&alice, &bob, &carol] {
+        assert_eq!(node.request(user).await, Response::Admitted);
+    }
+    let from = cluster.node_of(slot);
+    let to = cluster.primaries().into_iter().find(|node| *node != from).unwrap();
+    let migration = cluster.migrate(slot, to);
+    migration.move_key(&key_of(&alice));
+
+    let redis = &mut cluster.nodes[from].client();
+    query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    let start = |operation: Charges| {
+        let decision = tokio::spawn(node.store.apply(Operation::Acquire(operation)));
+        // Runs the spawned request, then the sender task.
+        async {
+            yield_now().await;
+            yield_now().await;
+            decision
+        }
+    };
+    let in_flight = [start(tiers([&carol])).await, start(tiers([&carol])).await];
+    let both = start(tiers([&alice, &bob])).await;
+    let alone = [start(tiers([&bob])).await, start(tiers([&carol])).await];
+    query::<()>(redis, "CLIENT UNPAUSE");
+    for decision in in_flight.into_iter().chain(alone) {
+        assert!(decision.await.unwrap().unwrap().admits());
+    }
+    assert!(!both.is_finished());
+    migration.finish();
+    assert!(both.await.unwrap().unwrap().admits());
+    let redis = &mut cluster.client_of(slot);
+    for (user, times) in [(&alice, 2), (&bob, 3), (&carol, 4)] {
+        assert_eq!(charged(redis, user), times);
+    }
+    assert_no_leaks_on([node], &cluster.nodes, 2).await;
+}
+
+/// Charges for these users as one group.
+fn tiers<const N: usize>(users: [&String; N]) -> Charges {
     let mut charges = Charges::new();
     for user in users {
         charges

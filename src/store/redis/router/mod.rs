@@ -5,6 +5,7 @@
 //! attempt. `scatter` applies an operation whose keys are in several slots. `probe` finds out whether a node has recovered, for its
 //! circuit breaker.
 
+mod join_all;
 mod node;
 mod probe;
 mod router;

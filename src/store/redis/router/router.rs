@@ -5,6 +5,8 @@
 //! or over a new connection.
 
 use std::{
+    future::Future,
+    pin::Pin,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -12,6 +14,7 @@ use std::{
 use tokio::time::{Instant, sleep};
 
 use super::{
+    join_all::join_all,
     node::{Asking, CallEnd, Node},
     slot_map::Slot,
     topology::{Seeds, Topology},
@@ -92,9 +95,8 @@ impl Router {
                 }
                 // A request whose own keys are permitted and not being migrated succeeds if it is sent alone.
                 ErrorAction::Split | ErrorAction::TryAgain if batch.len() > 1 => {
-                    for single in batch.split() {
-                        Box::pin(self.route(slot, single)).await;
-                    }
+                    // Concurrently: a request whose keys are being migrated is retried until its deadline.
+                    join_all(batch.split().map(|single| self.route_single(slot, single))).await;
                     return;
                 }
                 ErrorAction::TryAgain => {
@@ -111,6 +113,11 @@ impl Router {
                 _ => return self.finish(node.fail(failed, &mut batch)),
             }
         }
+    }
+
+    /// Routes one request of a batch. Boxed, since the future of [`Self::route`] cannot contain itself.
+    fn route_single(&self, slot: Slot, single: Batch) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.route(slot, single))
     }
 
     /// Refreshes the slot map if the node is unavailable, since another node may serve its slots by now.

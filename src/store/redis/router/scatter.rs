@@ -4,15 +4,11 @@
 //! others are refunded. A limit is never exceeded; but until a charge is refunded it may cause denials of other requests, and
 //! if the refund is lost, until it expires.
 
-use std::{
-    future::{Future, poll_fn},
-    pin::Pin,
-    task::Poll,
-};
+use std::{future::Future, pin::Pin};
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{router::Router, slot_map::Slot};
+use super::{join_all::join_all, router::Router, slot_map::Slot};
 use crate::{
     charge::{Charge, Charges},
     decision::{Decision, TierDecision},
@@ -35,7 +31,7 @@ impl Router {
     ) -> (Response, Option<LateRefunds<'a>>)
     where
         S: Fn(Slot, Operation, Instant) -> F + Sync,
-        F: Future<Output = Response> + Unpin + Send + 'a,
+        F: Future<Output = Response> + Send + 'a,
     {
         let acquires = matches!(operation, Operation::Acquire(_));
         let parts = split(operation, |charge| self.slot(charge));
@@ -55,32 +51,25 @@ impl Router {
 }
 
 /// Submits all parts at once, and waits for their responses.
-async fn gather<F: Future<Output = Response> + Unpin>(
+async fn gather<F: Future<Output = Response>>(
     parts: Vec<SlotPart<Operation>>,
     deadline: Instant,
     submit: &impl Fn(Slot, Operation, Instant) -> F,
 ) -> Vec<SlotPart<Response>> {
-    let submit = |part: SlotPart<Operation>| {
-        let slot = part.slot;
-        part.map(|operation| submit(slot, operation, deadline))
+    let submit = async |part: SlotPart<Operation>| {
+        let SlotPart {
+            slot,
+            positions,
+            payload,
+        } = part;
+        let payload = submit(slot, payload, deadline).await;
+        SlotPart {
+            slot,
+            positions,
+            payload,
+        }
     };
-    let mut pending: Vec<_> = parts.into_iter().map(submit).collect();
-    let mut responses: Vec<Option<Response>> = pending.iter().map(|_| None).collect();
-    poll_fn(|context| {
-        let waiting = pending.iter_mut().zip(&mut responses);
-        for (part, response) in waiting.filter(|(_, response)| response.is_none()) {
-            if let Poll::Ready(ready) = Pin::new(&mut part.payload).poll(context) {
-                *response = Some(ready);
-            }
-        }
-        match responses.iter().all(Option::is_some) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
-    })
-    .await;
-    let completed = pending.into_iter().zip(responses.into_iter().flatten());
-    completed.map(|(part, response)| part.map(|_| response)).collect()
+    join_all(parts.into_iter().map(submit)).await
 }
 
 /// The tiers of one slot, with their positions in the request.

@@ -112,24 +112,17 @@ impl SlotMap {
         index as u16 + 1
     }
 
-    /// The number of the node that a redirect names; without a host, it is on the host of the node
-    /// that replied.
+    /// The number of the node that a redirect names.
     pub(super) fn redirect_target(
         &mut self,
         to: &str,
         from: &Arc<Node>,
         new_node: impl Fn(&str, u16) -> Arc<Node>,
     ) -> Option<u16> {
-        let (host, port) = to.rsplit_once(':')?;
-        let port = port.parse().ok()?;
-        let host = match host {
-            "" | UNKNOWN_HOST => {
-                let is_from = |known: &&KnownNode| Arc::ptr_eq(&known.node, from);
-                self.nodes.iter().find(is_from)?.host.clone()
-            }
-            host => host.to_owned(),
-        };
-        Some(self.number(&host, port, new_node))
+        let from = self.nodes.iter().find(|known| Arc::ptr_eq(&known.node, from));
+        let from = from.map(|known| known.host.clone());
+        let (host, port) = redirect_address(to, from.as_deref())?;
+        Some(self.number(host, port, new_node))
     }
 
     /// The slot map with these ranges. Nodes that still serve slots keep their connections.
@@ -149,6 +142,16 @@ impl SlotMap {
         }
         next
     }
+}
+
+/// The host and the port that a redirect names. Without a host, it is that of the node that replied.
+fn redirect_address<'a>(to: &'a str, from: Option<&'a str>) -> Option<(&'a str, u16)> {
+    let (host, port) = to.rsplit_once(':')?;
+    let host = match host {
+        "" | UNKNOWN_HOST => from?,
+        host => host,
+    };
+    Some((host, port.parse().ok()?))
 }
 
 /// Parses the reply to CLUSTER SLOTS. If a node reports no host, it is on the host that was asked.
@@ -179,6 +182,23 @@ pub(super) fn parse_ranges(asked: &ConnectionConfig, answer: Value) -> Result<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_redirect_without_a_host_stays_on_the_host_that_replied() {
+        let from = Some("10.0.0.1");
+        for (to, expected) in [
+            ("10.0.0.2:7001", Some(("10.0.0.2", 7001))),
+            ("::1:7001", Some(("::1", 7001))),
+            (":7001", Some(("10.0.0.1", 7001))),
+            ("?:7001", Some(("10.0.0.1", 7001))),
+            ("10.0.0.2", None),
+            ("10.0.0.2:", None),
+            ("10.0.0.2:70000", None),
+        ] {
+            assert_eq!(redirect_address(to, from), expected, "{to}");
+        }
+        assert_eq!(redirect_address(":7001", None), None);
+    }
 
     /// The expected slots are those of CLUSTER KEYSLOT.
     #[test]

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tollgate::{AsError, Key, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
+use tokio::{task::yield_now, time};
+use tollgate::{AsError, Key, ManualClock, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use super::fixture::{
@@ -11,8 +12,8 @@ use super::fixture::{
 use support::{
     cluster::Cluster,
     leaks::tasks,
-    redis::{acquire, calls, poll_once, query},
-    wait::{stop_clock, with_timeout, yield_until},
+    redis::{DEADLINE, acquire, calls, poll_once, query},
+    wait::{eventually, stop_clock, with_timeout, yield_until},
 };
 
 #[tokio::test]
@@ -97,6 +98,59 @@ async fn a_dropped_request_is_charged_on_every_node_or_on_none() {
         yield_until(async || tasks() == 2 * 3).await;
         assert_eq!(counted(), [u64::from(LIMIT).min(1 + dropped); 3]);
     }
+}
+
+/// A refund for which the request's deadline leaves no time is completed after the response.
+#[tokio::test]
+async fn a_refund_is_completed_after_the_deadline() {
+    let cluster = Cluster::start();
+    let prefix = "late";
+    let store = builder(&cluster, prefix)
+        .pool_size(1)
+        .clock(ManualClock::at(0))
+        .build()
+        .unwrap();
+    let [taken, full, _] = names_on_each_node(&cluster, prefix);
+    acquire(&store, charge(&taken)).await;
+    acquire(&store, charge(&full).cost(LIMIT)).await;
+    let [mut taken_node, mut full_node] =
+        [&taken, &full].map(|name| cluster.client_of(cluster.slot_of(&key(prefix, name))));
+    let start = |names: &[&str]| {
+        let decision = tokio::spawn(store.apply(Operation::Acquire(charges(names.iter().copied()))));
+        // Runs the spawned request, then the sender task.
+        async {
+            yield_now().await;
+            yield_now().await;
+            decision
+        }
+    };
+    query::<()>(&mut full_node, "CLIENT PAUSE 600000 WRITE");
+    let denied = start(&[&taken, &full]).await;
+    eventually("one tier is charged", async || charged(&cluster, prefix, &taken) == 2).await;
+    advance(DEADLINE / 2).await;
+    // Two calls in flight, so that the refund is queued.
+    query::<()>(&mut taken_node, "CLIENT PAUSE 600000 WRITE");
+    let in_flight = [start(&[&taken]).await, start(&[&taken]).await];
+    query::<()>(&mut full_node, "CLIENT UNPAUSE");
+    // The other tier denies before it answers this call.
+    acquire(&store, charge(&full).cost(0)).await;
+    advance(DEADLINE / 2).await;
+    assert!(!denied.await.unwrap().unwrap().admits());
+    query::<()>(&mut taken_node, "CLIENT UNPAUSE");
+    for decision in in_flight {
+        assert!(decision.await.unwrap().unwrap().admits());
+    }
+    eventually("the charge is refunded", async || {
+        charged(&cluster, prefix, &taken) == 3
+    })
+    .await;
+}
+
+/// Advances the clock of the runtime.
+async fn advance(by: Duration) {
+    time::pause();
+    time::advance(by).await;
+    time::resume();
 }
 
 /// A cached denial needs no calls, and no charges with refunds.

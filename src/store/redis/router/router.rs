@@ -1,7 +1,7 @@
 //! The router: sends a batch to the node that serves its keys.
 //!
 //! A batch that may have been executed is never sent again. But a node replies with `MOVED`, `ASK`, `TRYAGAIN`, `NOPERM` or
-//! `NOAUTH` before it executes anything, and then the batch is retried: on another node, after a delay, one request at a time,
+//! `NOAUTH` before it executes anything, and then the batch is retried: on another node, after a delay, each request alone,
 //! or over a new connection.
 
 use std::{

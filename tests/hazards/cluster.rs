@@ -227,20 +227,16 @@ async fn tryagain_delays_only_the_request_that_needs_it() {
 
     let redis = &mut cluster.nodes[from].client();
     query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
-    let start = |operation: Charges| {
-        let decision = tokio::spawn(node.store.apply(Operation::Acquire(operation)));
-        // Runs the spawned request, then the sender task.
-        async {
-            yield_now().await;
-            yield_now().await;
-            decision
-        }
-    };
-    let in_flight = [start(tiers([&carol])).await, start(tiers([&carol])).await];
-    let both = start(tiers([&alice, &bob])).await;
-    let alone = [start(tiers([&bob])).await, start(tiers([&carol])).await];
+    let start = |operation: Charges| tokio::spawn(node.store.apply(Operation::Acquire(operation)));
+    let inline = start(tiers([&carol]));
+    run_senders().await;
+    let by_sender = start(tiers([&carol]));
+    run_senders().await;
+    let both = start(tiers([&alice, &bob]));
+    let alone = [start(tiers([&bob])), start(tiers([&carol]))];
+    run_senders().await;
     query::<()>(redis, "CLIENT UNPAUSE");
-    for decision in in_flight.into_iter().chain(alone) {
+    for decision in [inline, by_sender].into_iter().chain(alone) {
         assert!(decision.await.unwrap().unwrap().admits());
     }
     assert!(!both.is_finished());
@@ -251,6 +247,13 @@ async fn tryagain_delays_only_the_request_that_needs_it() {
         assert_eq!(charged(redis, user), times);
     }
     assert_no_leaks_on([node], &cluster.nodes, 2).await;
+}
+
+/// Runs spawned requests, then the sender tasks.
+async fn run_senders() {
+    for _ in 0..2 {
+        yield_now().await;
+    }
 }
 
 /// Charges for these users as one group.

@@ -115,22 +115,21 @@ async fn a_refund_is_completed_after_the_deadline() {
     acquire(&store, charge(&full).cost(LIMIT)).await;
     let [mut taken_node, mut full_node] =
         [&taken, &full].map(|name| cluster.client_of(cluster.slot_of(&key(prefix, name))));
-    let start = |names: &[&str]| {
-        let decision = tokio::spawn(store.apply(Operation::Acquire(charges(names.iter().copied()))));
-        // Runs the spawned request, then the sender task.
-        async {
-            yield_now().await;
-            yield_now().await;
-            decision
-        }
-    };
+    let start = |names: &[&str]| tokio::spawn(store.apply(Operation::Acquire(charges(names.iter().copied()))));
     query::<()>(&mut full_node, "CLIENT PAUSE 600000 WRITE");
-    let denied = start(&[&taken, &full]).await;
+    let denied = start(&[&taken, &full]);
     eventually("one tier is charged", async || charged(&cluster, prefix, &taken) == 2).await;
     advance(DEADLINE / 2).await;
     // Two calls in flight, so that the refund is queued.
     query::<()>(&mut taken_node, "CLIENT PAUSE 600000 WRITE");
-    let in_flight = [start(&[&taken]).await, start(&[&taken]).await];
+    let mut in_flight = Vec::new();
+    for _ in 0..2 {
+        in_flight.push(start(&[&taken]));
+        // Runs the spawned request, then the sender task.
+        for _ in 0..2 {
+            yield_now().await;
+        }
+    }
     query::<()>(&mut full_node, "CLIENT UNPAUSE");
     // The other tier denies before it answers this call.
     acquire(&store, charge(&full).cost(0)).await;

@@ -34,7 +34,7 @@ impl Health {
         self.0.iter().all(ServerHealth::is_up)
     }
 
-    /// The standalone Redis, or every known node of a cluster that serves slots.
+    /// The standalone Redis, or every known node of a cluster.
     pub fn servers(&self) -> &[ServerHealth] {
         &self.0
     }

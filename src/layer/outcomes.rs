@@ -68,10 +68,15 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Corrects the charge of the preceding tier when the response body ends: to the number of bytes sent, or to a count of the
     /// handler. It requires axum's body type.
     ///
-    /// The charge stays as it was if the body ends with an error, if the client disconnects before the last frame is handed on,
-    /// or if the body is never polled, as in responses to `HEAD`. The correction runs in the background, and the headers of the
-    /// response, which are sent before the body, contain the state before it. A charge that the response itself has corrected,
-    /// by [`refund_if`](Self::refund_if) or [`settle`](Self::settle), is not corrected again.
+    /// If the body ends early, with an error or because the client disconnects before the last frame is handed on, the charge is
+    /// corrected only upwards: to the cost of what was sent until then if that exceeds the charge, otherwise it stays as it was.
+    /// It stays, too, if the body is never polled, as in responses to `HEAD`. Until the body ends, only the estimate is charged,
+    /// so bound what a client can receive in one response by other means. What was handed on to the connection counts as sent,
+    /// although some of it may still be in buffers when the client disconnects.
+    ///
+    /// The correction runs in the background, and the headers of the response, which are sent before the body, contain the state
+    /// before it. A charge that the response itself has corrected, by [`refund_if`](Self::refund_if) or
+    /// [`settle`](Self::settle), is not corrected again.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};

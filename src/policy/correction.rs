@@ -55,6 +55,13 @@ impl Settling {
     pub(super) fn to(self, cost: u64) {
         (self.settle)(self.receipt.settled(cost));
     }
+
+    /// Settles to this cost if it exceeds what was charged.
+    pub(super) fn raise_to(self, cost: u64) {
+        if self.receipt.costs().any(|(_, charged)| cost > u64::from(charged)) {
+            self.to(cost);
+        }
+    }
 }
 
 impl fmt::Debug for Correction<'_> {

@@ -44,10 +44,10 @@ where
             return;
         };
         let cost = self.cost.clone();
-        let settle = move |sent: &SentBody| {
-            if let Some(cost) = cost(sent).into_cost() {
-                settling.to(cost);
-            }
+        let settle = move |sent: &SentBody, ending| match (cost(sent).into_cost(), ending) {
+            (Some(cost), Ending::Complete) => settling.to(cost),
+            (Some(cost), Ending::Early) => settling.raise_to(cost),
+            (None, _) => {}
         };
         let length = response.headers().get(CONTENT_LENGTH);
         let metered = Metered {
@@ -56,6 +56,7 @@ where
                 bytes: 0,
                 extensions: response.extensions().clone(),
             },
+            is_polled: false,
             settle: Some(Box::new(settle)),
             body: mem::take(response.body_mut()),
         };
@@ -63,7 +64,7 @@ where
     }
 }
 
-/// The part of a response that was sent, known when its body ends.
+/// The part of a response that was handed on to the client's connection, known when its body ends.
 #[derive(Debug)]
 pub struct SentBody {
     bytes: u64,
@@ -71,7 +72,7 @@ pub struct SentBody {
 }
 
 impl SentBody {
-    /// The number of bytes in the body, without trailers.
+    /// The number of bytes of the body, without trailers.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -82,24 +83,37 @@ impl SentBody {
     }
 }
 
-/// The callback at the end of a body.
-type AtEnd = Box<dyn FnOnce(&SentBody) + Send>;
+/// How a body ended.
+#[derive(Clone, Copy)]
+enum Ending {
+    Complete,
+    /// It failed, or it was dropped, usually because the client disconnected.
+    Early,
+}
 
-/// A body that counts the bytes sent, and settles at its end. If it fails or is dropped before, the charge stays as it was.
+/// The callback at the end of a body.
+type AtEnd = Box<dyn FnOnce(&SentBody, Ending) + Send>;
+
+/// A body that counts the bytes sent, and settles at its end. An early end only raises the charge: otherwise a client could read
+/// all but the last byte at the price of the estimate, or get a refund for what the service produced in vain.
 struct Metered {
     body: Body,
     /// The announced length, if there is one: a body is not polled again after that many bytes.
     length: Option<u64>,
     sent: SentBody,
+    /// A body that is never polled, as in responses to HEAD, is not sent at all, and keeps its charge.
+    is_polled: bool,
     settle: Option<AtEnd>,
 }
 
 impl Metered {
-    fn settle_at_end(&mut self) {
-        if (self.body.is_end_stream() || self.length == Some(self.sent.bytes))
-            && let Some(settle) = self.settle.take()
-        {
-            settle(&self.sent);
+    fn is_complete(&self) -> bool {
+        self.body.is_end_stream() || self.length == Some(self.sent.bytes)
+    }
+
+    fn settle(&mut self, ending: Ending) {
+        if let Some(settle) = self.settle.take() {
+            settle(&self.sent, ending);
         }
     }
 }
@@ -112,17 +126,17 @@ impl HttpBody for Metered {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.is_polled = true;
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         match &frame {
             Some(Ok(frame)) => {
                 self.sent.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
-                self.settle_at_end();
+                if self.is_complete() {
+                    self.settle(Ending::Complete);
+                }
             }
-            Some(Err(_)) => self.settle = None,
-            None => {
-                self.length = Some(self.sent.bytes);
-                self.settle_at_end();
-            }
+            Some(Err(_)) => self.settle(Ending::Early),
+            None => self.settle(Ending::Complete),
         }
         Poll::Ready(frame)
     }
@@ -136,10 +150,14 @@ impl HttpBody for Metered {
     }
 }
 
-/// A body that has reached its end is not always polled again.
+/// A body that is complete is not always polled again.
 impl Drop for Metered {
     fn drop(&mut self) {
-        self.settle_at_end();
+        if self.is_complete() {
+            self.settle(Ending::Complete);
+        } else if self.is_polled {
+            self.settle(Ending::Early);
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use std::{borrow::Cow, error, fmt};
 
 /// The reason why a request has no key.
 ///
-/// In your own key extractor, return [`missing`](Self::missing) where the client omitted a value, and
-/// [`not_provided`](Self::not_provided) where the service did.
+/// In your own key extractor, return [`missing`](Self::missing) where the client omitted a value,
+/// [`ambiguous`](Self::ambiguous) where it sent several different ones, and [`not_provided`](Self::not_provided) where the
+/// service omitted it.
 ///
 /// ```
 /// use http::Request;
@@ -30,6 +31,13 @@ pub enum KeyError {
         /// The missing value, as in "the `x-user-id` header".
         what: Cow<'static, str>,
     },
+    /// The request has several different values, of which the handler may use another one than the limit counts: HTTP responds
+    /// with 400 and names the value. No default key applies, because a client could choose to be counted by it.
+    #[non_exhaustive]
+    Ambiguous {
+        /// The repeated value, as in "the query parameter `tenant`".
+        what: Cow<'static, str>,
+    },
     /// The service does not provide a value, which its developer has to correct: HTTP responds with 500 and the remedy.
     #[non_exhaustive]
     NotProvided {
@@ -46,6 +54,12 @@ impl KeyError {
     /// The request lacks `what`, as in "the `x-user-id` header".
     pub fn missing(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Missing { what: what.into() }
+    }
+
+    /// The request has different values for `what`, as in "the query parameter `tenant`". The message is sent to the client: do
+    /// not include the values.
+    pub fn ambiguous(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::Ambiguous { what: what.into() }
     }
 
     /// The service does not provide `what`; `how` states how to provide it.
@@ -72,6 +86,7 @@ impl KeyError {
     pub(crate) fn allows_default(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
+            Self::Ambiguous { .. } => false,
             Self::NotProvided { optional, .. } => *optional,
         }
     }
@@ -81,6 +96,7 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { what } => write!(f, "the request lacks {what}"),
+            Self::Ambiguous { what } => write!(f, "the request has different values for {what}"),
             Self::NotProvided { what, how, .. } => write!(f, "there is no {what} to count requests by: {how}"),
         }
     }

@@ -34,6 +34,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A request with several different values for a query parameter, a cookie or a header is rejected with 400
+//! ([`KeyError::Ambiguous`]), because the handler might use another one than the limit counts. A sibling domain can plant a second
+//! cookie: see [`Cookie`].
+//!
 //! Behind proxies, the client's address depends on which proxies are trusted: see [the guide](crate::guide::behind_proxies).
 //!
 //! A [`CostExtractor`] extracts the cost of a request, where that is not 1: a closure, or [`ContentLength`]. A [`Matcher`]

@@ -74,7 +74,7 @@ pub(crate) fn count_request(outcome: RequestOutcome, source: DecisionSource) {
 }
 
 fn requests(outcome: RequestOutcome, source: DecisionSource) -> Counter {
-    static KEYS: LazyLock<[[Key; 3]; 8]> = LazyLock::new(|| {
+    static KEYS: LazyLock<[[Key; 3]; 9]> = LazyLock::new(|| {
         let key = |outcome: RequestOutcome, source: DecisionSource| {
             let outcome = Label::from_static_parts("outcome", outcome.name());
             key(REQUESTS, [outcome, Label::from_static_parts("by", source.name())])
@@ -87,6 +87,7 @@ fn requests(outcome: RequestOutcome, source: DecisionSource) -> Counter {
             RequestOutcome::Exempt,
             RequestOutcome::Blocked,
             RequestOutcome::MissingKey,
+            RequestOutcome::AmbiguousKey,
             RequestOutcome::FailedOpen,
             RequestOutcome::FailedClosed,
         ]

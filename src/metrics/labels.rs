@@ -13,6 +13,8 @@ pub(crate) enum RequestOutcome {
     Blocked,
     /// It has no key to be counted by.
     MissingKey,
+    /// It has several different values for its key.
+    AmbiguousKey,
     /// The store failed, and the request passed.
     FailedOpen,
     /// The store failed, and the request was rejected.
@@ -28,6 +30,7 @@ impl RequestOutcome {
             Self::Exempt => "exempt",
             Self::Blocked => "blocked",
             Self::MissingKey => "missing_key",
+            Self::AmbiguousKey => "ambiguous_key",
             Self::FailedOpen => "failed_open",
             Self::FailedClosed => "failed_closed",
         }

@@ -35,7 +35,7 @@ pub enum Rejection {
     Limited(Box<Decision>),
     /// The store failed, and the layer fails closed.
     Unavailable(Arc<dyn error::Error + Send + Sync>),
-    /// The request has no key.
+    /// The request has no key, or an ambiguous one.
     Key(KeyError),
     /// The request is on the layer's [block list](crate::RateLimitLayer::block).
     Blocked,
@@ -48,7 +48,7 @@ impl Rejection {
             Self::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Blocked => StatusCode::FORBIDDEN,
-            Self::Key(KeyError::Missing { .. }) => StatusCode::BAD_REQUEST,
+            Self::Key(KeyError::Missing { .. } | KeyError::Ambiguous { .. }) => StatusCode::BAD_REQUEST,
             Self::Key(KeyError::NotProvided { .. }) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -60,7 +60,7 @@ impl Rule {
         let Some(Plans { header, .. }) = &self.plans else {
             return Ok(&self.limit);
         };
-        let plan = trust.header(request, header)?;
+        let plan = trust.header(request, header)?.next();
         let plan = plan.and_then(|plan| str::from_utf8(plan.as_bytes()).ok());
         Ok(plan.and_then(|plan| self.limit_on(plan)).unwrap_or(&self.limit))
     }
@@ -76,7 +76,7 @@ impl CostSpec {
         Ok(match self {
             Self::Fixed(cost) => *cost,
             Self::Header(name) => {
-                let value = trust.header(request, name)?;
+                let value = trust.header(request, name)?.next();
                 value.map_or(1, |value| parse_cost(value.as_bytes()).max(1))
             }
         })

@@ -64,21 +64,20 @@ impl Trust {
         self.proxies.headers.contains(header)
     }
 
-    /// The value of a header, if the peer may set it.
+    /// The values of a header, if the peer may set it; of a protected header only the last one.
     pub(super) fn header<'r, B>(
         &self,
         request: &'r Request<B>,
         name: &HeaderName,
-    ) -> Result<Option<&'r HeaderValue>, KeyError> {
-        let mut values = request.headers().get_all(name).into_iter();
-        match self.is_protected(name) {
-            false => Ok(values.next()),
+    ) -> Result<impl Iterator<Item = &'r HeaderValue>, KeyError> {
+        let values = request.headers().get_all(name);
+        let count = match self.is_protected(name) {
+            false => usize::MAX,
+            true if values.iter().next().is_none() => 0,
             // The nearest proxy appends its value after those that the client sent.
-            true => match values.next_back() {
-                Some(value) => Ok(self.proxies.client.is_from_trusted_proxy(request)?.then_some(value)),
-                None => Ok(None),
-            },
-        }
+            true => usize::from(self.proxies.client.is_from_trusted_proxy(request)?),
+        };
+        Ok(values.into_iter().rev().take(count))
     }
 
     /// Whether the peer of a request may set this header.

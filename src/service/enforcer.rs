@@ -161,7 +161,11 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
             }
             Unbilled::Key(error) => error,
         };
-        metrics::count_request(RequestOutcome::MissingKey, DecisionSource::None);
+        let outcome = match error {
+            KeyError::Ambiguous { .. } => RequestOutcome::AmbiguousKey,
+            _ => RequestOutcome::MissingKey,
+        };
+        metrics::count_request(outcome, DecisionSource::None);
         if let KeyError::NotProvided { .. } = error
             && !self.misconfigured.swap(true, Ordering::Relaxed)
         {

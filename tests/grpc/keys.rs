@@ -25,6 +25,16 @@ async fn metadata_is_a_key<St: TestStore>() {
     let reply = client.check().await;
     assert_eq!(reply.message, "the request lacks the `x-user-id` header");
     assert_eq!(reply.all(), (Code::InvalidArgument, "-".into(), NOTHING.into()));
+    let mut call = check_request("mallory");
+    for user in ["mallory", "bob"] {
+        call.metadata_mut().append("x-user-id", user.parse().unwrap());
+    }
+    let reply = client.send(call).await;
+    assert_eq!(
+        reply.message,
+        "the request has different values for the `x-user-id` header"
+    );
+    assert_eq!(reply.all(), (Code::InvalidArgument, "-".into(), NOTHING.into()));
     assert_eq!(service.served(), [("alice".into(), vec![0]), ("bob".into(), vec![0])]);
 }
 

@@ -90,6 +90,38 @@ fn an_authorization_header_without_a_bearer_token_is_an_error() {
 }
 
 #[test]
+fn different_api_keys_are_an_error() {
+    let two = |name, one, other| request(&[(name, one), (name, other)]);
+    let text = format!("apikey:{}", digest("secret"));
+    let header = ApiKey::header("x-api-key");
+    assert_eq!(key(&header, &two("x-api-key", "secret", "secret")), text);
+    for (one, other) in [("secret", "other"), ("", "secret"), ("secret", "")] {
+        let ambiguous = KeyError::ambiguous("the `x-api-key` header");
+        assert_eq!(header.extract(&two("x-api-key", one, other)), Err(ambiguous));
+    }
+
+    // Equal tokens are one token, regardless of the spelling of their scheme.
+    let bearer = ApiKey::bearer();
+    let same = two("authorization", "Bearer secret", "bearer  secret");
+    assert_eq!(key(&bearer, &same), text);
+    for (one, other) in [
+        ("Bearer secret", "Bearer other"),
+        ("Basic c2VjcmV0", "Bearer secret"),
+        ("Bearer secret", ""),
+    ] {
+        let request = two("authorization", one, other);
+        let ambiguous = KeyError::ambiguous("the `authorization` header");
+        assert_eq!(bearer.extract(&request), Err(ambiguous.clone()));
+        assert_eq!(bearer.clone().or("anonymous").extract(&request), Err(ambiguous));
+    }
+    let missing = KeyError::missing("an `authorization` header with a bearer token");
+    assert_eq!(
+        bearer.extract(&two("authorization", "Basic a", "Basic b")),
+        Err(missing)
+    );
+}
+
+#[test]
 fn a_secret_is_in_no_debug_or_display_output() {
     let printed = |extractor: &ApiKey, request: &Request<()>| {
         let result = extractor.extract(request);

@@ -37,16 +37,24 @@ fn a_missing_or_empty_header_is_named_in_the_error() {
 }
 
 #[test]
-fn the_first_of_several_headers_counts() {
+fn equal_header_lines_are_one_value_and_different_ones_an_error() {
     let header = Header::new("x-user-id");
     let two = |one, other| request(&[("x-user-id", one), ("x-user-id", other)]);
-    assert_eq!(key(&header, &two("1", "2")), "x-user-id:1");
-    assert_eq!(key(&header, &two("2", "1")), "x-user-id:2");
-    assert_eq!(key(&header, &two("1", "")), "x-user-id:1");
+    assert_eq!(key(&header, &two("1", "1")), "x-user-id:1");
+    // One line is one value, even if it is a list.
+    assert_eq!(key(&header, &two("1,2", "1,2")), "x-user-id:1,2");
+    let ambiguous = KeyError::ambiguous("the `x-user-id` header");
+    for (one, other) in [("1", "2"), ("2", "1"), ("1", ""), ("", "1"), ("a", "A")] {
+        assert_eq!(header.extract(&two(one, other)), Err(ambiguous.clone()));
+        let with_default = header.clone().or("anonymous");
+        assert_eq!(with_default.extract(&two(one, other)), Err(ambiguous.clone()));
+    }
+    let three = request(&[("x-user-id", "1"), ("x-user-id", "1"), ("x-user-id", "2")]);
     assert_eq!(
-        error(&header, &two("", "1")),
-        "the request lacks the `x-user-id` header"
+        error(&header, &three),
+        "the request has different values for the `x-user-id` header"
     );
+    assert_eq!(error(&header, &two("", "")), "the request lacks the `x-user-id` header");
 }
 
 #[test]

@@ -56,7 +56,7 @@ async fn requests_without_a_decision_are_counted_too() {
     .block(|user: &&str| *user == "mallory")
     .respond_with(AsError);
     let requests = [
-        "alice", "alice", "greedy", "nobody", "admin", "admin", "mallory", "mallory", "mallory",
+        "alice", "alice", "greedy", "nobody", "janus", "janus", "admin", "admin", "mallory", "mallory", "mallory",
     ];
     assert_eq!(count_admitted(&layer, requests).await, 3);
     assert_eq!(
@@ -66,6 +66,7 @@ async fn requests_without_a_decision_are_counted_too() {
             ("by=store outcome=limited", 1),
             ("by=store outcome=impossible", 1),
             ("by=none outcome=missing_key", 1),
+            ("by=none outcome=ambiguous_key", 2),
             ("by=none outcome=exempt", 2),
             ("by=none outcome=blocked", 3),
         ])

@@ -60,7 +60,7 @@ async fn produce_every_outcome() {
     store_failure(&redis).await;
 }
 
-/// Admitted, spared, limited and impossible requests; shadow, exempt, blocked and without a key.
+/// Admitted, spared, limited and impossible requests; shadow, exempt, blocked, without a key and with an ambiguous one.
 async fn limited(store: impl Store) {
     let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::new(3, HOUR)), Global, store)
         .tier("user", TokenBucket::new(Quota::new(2, HOUR)), user_key)
@@ -71,7 +71,7 @@ async fn limited(store: impl Store) {
         .block(|request: &&str| *request == "mallory")
         .respond_with(AsError);
     let requests = [
-        "alice", "alice", "alice", "bob", "bob", "bob", "greedy", "nobody", "admin", "mallory",
+        "alice", "alice", "alice", "bob", "bob", "bob", "greedy", "nobody", "janus", "admin", "mallory",
     ];
     assert_eq!(count_admitted(&layer, requests).await, 4);
 }

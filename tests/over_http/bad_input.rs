@@ -220,10 +220,5 @@ async fn too_many_headers_are_rejected_by_hyper<St: TestStore>() {
     // hyper responds before any layer is called.
     let reply = Reply::to(request).await;
     assert_eq!(reply.all(), (431, "-".into(), NOTHING.into()));
-    // Of several lines, the first counts.
-    let twice = || server.request("/").header("x-user-id", "a");
-    for (second, status) in [("b", 200), ("c", 429)] {
-        assert_eq!(Reply::to(twice().header("x-user-id", second)).await.status, status);
-    }
-    assert_eq!(server.get_as("b").await.status, 200);
+    assert_eq!(server.get_as("a").await.status, 200);
 }

@@ -19,10 +19,11 @@ where
     admitted
 }
 
-/// A key extractor: the user's name, no key for "nobody", and an exemption for "admin".
+/// A key extractor: the user's name, no key for "nobody", an ambiguous one for "janus", and an exemption for "admin".
 pub fn user_key(request: &&'static str) -> Result<Option<Key>, KeyError> {
     match *request {
         "nobody" => Err(KeyError::missing("a name")),
+        "janus" => Err(KeyError::ambiguous("the name")),
         "admin" => Ok(None),
         name => Ok(Some(Key::named("user", name))),
     }

@@ -6,4 +6,5 @@ mod injection;
 mod lockout;
 mod oracles;
 mod page;
+mod pollution;
 mod rotation;

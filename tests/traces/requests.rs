@@ -171,7 +171,7 @@ fn requests_without_a_decision_have_no_span() {
     .block(|request: &&str| *request == "mallory")
     .respond_with(AsError);
     let mut service = layer.layer(inner());
-    for (request, passes) in [("nobody", false), ("admin", true), ("mallory", false)] {
+    for (request, passes) in [("nobody", false), ("janus", false), ("admin", true), ("mallory", false)] {
         assert!(matches!(poll(pin!(service.call(request))), Poll::Ready(result) if result.is_ok() == passes));
     }
     assert!(of("nothing").is_empty());

@@ -8,6 +8,7 @@ use metrics::{
 };
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::interval;
+use tollgate::KeyError;
 
 use super::response::{FromUpstream, ProxyError, ProxyResponse};
 
@@ -30,6 +31,7 @@ struct Handles {
     limited: Counter,
     unavailable: Counter,
     key_missing: Counter,
+    key_ambiguous: Counter,
     connections: Gauge,
     store_up: Gauge,
     upstream: Histogram,
@@ -60,6 +62,7 @@ impl GatewayMetrics {
             limited: requests("rate_limit_exceeded"),
             unavailable: requests("rate_limiter_unavailable"),
             key_missing: requests("rate_limit_key_missing"),
+            key_ambiguous: requests("rate_limit_key_ambiguous"),
             connections: gauge!("gateway_connections"),
             store_up: gauge!("gateway_store_up"),
             upstream: histogram!("gateway_upstream_seconds"),
@@ -77,10 +80,11 @@ impl GatewayMetrics {
             counter!("gateway_requests_total", "answer" => error.name()).increment(1);
         } else {
             // The rate limit layer responded.
-            let counter = match response.status() {
-                StatusCode::TOO_MANY_REQUESTS => &handles.limited,
-                StatusCode::SERVICE_UNAVAILABLE => &handles.unavailable,
-                _ => &handles.key_missing,
+            let counter = match (extensions.get(), response.status()) {
+                (Some(KeyError::Ambiguous { .. }), _) => &handles.key_ambiguous,
+                (Some(_), _) => &handles.key_missing,
+                (None, StatusCode::SERVICE_UNAVAILABLE) => &handles.unavailable,
+                (None, _) => &handles.limited,
             };
             counter.increment(1);
         }

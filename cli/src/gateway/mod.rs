@@ -12,6 +12,7 @@ mod listener;
 mod log_throttle;
 mod metrics;
 mod normalize;
+mod responder;
 mod response;
 mod run;
 mod sanitize;

@@ -11,7 +11,7 @@ use tollgate::{
 };
 use tower::{Layer, Service, util::BoxCloneSyncService};
 
-use super::{args::OnStoreFailure, response::ProxyResponse};
+use super::{args::OnStoreFailure, responder::GatewayResponder, response::ProxyResponse};
 use crate::common::store::StoreConfig;
 
 /// Bounds a health check, so that an operator gets the result within a second.
@@ -58,16 +58,23 @@ impl GatewayStore {
         S: Service<Request<Incoming>, Response = ProxyResponse, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
     {
+        let responder = GatewayResponder::default();
         match self {
-            Self::Memory(store) => boxed(RateLimitLayer::rules(rules, store.clone()), service),
+            Self::Memory(store) => boxed(
+                RateLimitLayer::rules(rules, store.clone()).respond_with(responder),
+                service,
+            ),
             Self::Redis(store, on_failure) => {
-                let layer = RateLimitLayer::rules(rules, store.clone());
+                let layer = RateLimitLayer::rules(rules, store.clone()).respond_with(responder);
                 match on_failure {
                     OnStoreFailure::Closed => boxed(layer.fail_closed(), service),
                     _ => boxed(layer.fail_open(), service),
                 }
             }
-            Self::Local(_, store) => boxed(RateLimitLayer::rules(rules, store.clone()), service),
+            Self::Local(_, store) => boxed(
+                RateLimitLayer::rules(rules, store.clone()).respond_with(responder),
+                service,
+            ),
         }
     }
 

@@ -4,7 +4,8 @@ use http::{HeaderName, HeaderValue, Request, header::AUTHORIZATION};
 
 use super::{
     super::{KeyError, KeyExtractor, Or},
-    header::{header_name, non_empty},
+    header::{header_name, header_value},
+    single_value::single_value,
 };
 use crate::{
     config_error::{self, ConfigError},
@@ -17,7 +18,8 @@ use crate::{
 /// The key itself is neither stored nor logged. Its digest is the first half of its SHA-256, as
 /// `printf KEY | sha256sum | cut -c1-32` prints it. The digest protects long random keys, not keys that can be guessed.
 ///
-/// **A client can send any key.** Add the layer that verifies keys outside of this one, or limit addresses too.
+/// **A client can send any key.** Add the layer that verifies keys outside of this one, or limit addresses too. A request with
+/// several different keys is rejected with 400, as by [`Header`](crate::Header).
 ///
 /// ```
 /// use http::Request;
@@ -72,15 +74,16 @@ impl ApiKey {
         }
     }
 
-    /// The key of a request whose header has this value.
-    pub(crate) fn header_key(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
-        let value = non_empty(self.name(), value);
+    /// The key of a request whose header has these values.
+    pub(crate) fn header_key<'r>(&self, values: impl Iterator<Item = &'r HeaderValue>) -> Result<Key, KeyError> {
         let secret = match &self.0 {
-            Source::Header(_) => value?,
-            Source::Bearer => value
-                .ok()
-                .and_then(bearer_token)
-                .ok_or_else(|| KeyError::missing("an `authorization` header with a bearer token"))?,
+            Source::Header(name) => header_value(name, values)?,
+            // A header with another scheme has an empty token, which differs from all others.
+            Source::Bearer => {
+                let tokens = values.map(|value| bearer_token(value.as_bytes()).unwrap_or_default());
+                single_value(tokens, || "the `authorization` header".into())?
+                    .ok_or_else(|| KeyError::missing("an `authorization` header with a bearer token"))?
+            }
         };
         Ok(Self::key(secret))
     }
@@ -93,7 +96,8 @@ impl ApiKey {
 
 impl<B> KeyExtractor<Request<B>> for ApiKey {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        self.header_key(request.headers().get(self.name())).map(Some)
+        self.header_key(request.headers().get_all(self.name()).into_iter())
+            .map(Some)
     }
 }
 

@@ -2,14 +2,21 @@
 
 use http::{Request, header::COOKIE};
 
-use super::super::{KeyError, KeyExtractor, Or};
+use super::{
+    super::{KeyError, KeyExtractor, Or},
+    single_value::single_value,
+};
 use crate::key::Key;
 
 /// The value of a cookie: `cookie/session:8f3a`.
 ///
 /// **A client can send any cookie.** Add the layer that verifies sessions outside of this one, or limit addresses too. Values
-/// are stored unhashed. Of several cookies with the name, the first one counts. A request without the cookie, or with an empty
-/// one, is rejected with 400 unless there is a default key.
+/// are stored unhashed. A request without the cookie, or with an empty one, is rejected with 400 unless there is a default key.
+///
+/// A request with several different values is always rejected with 400, because the handler might use another one than the limit
+/// counts. **A sibling domain can cause that**: `other.example.com` can plant a cookie of the same name for `example.com` or a
+/// path of it, and browsers then send both. Only a cookie whose name begins with `__Host-` cannot be planted: browsers accept it
+/// only from the host itself, with `Secure`, with `Path=/` and without `Domain`.
 ///
 /// ```
 /// use http::Request;
@@ -56,10 +63,11 @@ impl<B> KeyExtractor<Request<B>> for Cookie {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         // HTTP/2 may send each cookie in a separate header line.
         let lines = request.headers().get_all(COOKIE).into_iter();
-        let mut pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
-        match pairs.find_map(|pair| value_of(&self.name, pair)) {
-            Some(value) if !value.is_empty() => Ok(Some(self.key(value))),
-            _ => Err(KeyError::missing(format!("the cookie `{}`", self.name))),
+        let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+        let what = || format!("the cookie `{}`", self.name);
+        match single_value(pairs.filter_map(|pair| value_of(&self.name, pair)), what)? {
+            Some(value) => Ok(Some(self.key(value))),
+            None => Err(KeyError::missing(what())),
         }
     }
 }

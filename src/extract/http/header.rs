@@ -2,7 +2,10 @@
 
 use http::{HeaderName, HeaderValue, Request};
 
-use super::super::{KeyError, KeyExtractor, Or};
+use super::{
+    super::{KeyError, KeyExtractor, Or},
+    single_value::single_value,
+};
 use crate::{
     config_error::{self, ConfigError},
     key::Key,
@@ -17,8 +20,10 @@ const RESERVED_PREFIXES: [&str; 2] = ["query/", "cookie/"];
 /// **A client can send any header.** Use it if a proxy sets the header and removes values from clients, or if a client that
 /// forges values only harms itself.
 ///
-/// A request without the header, or with an empty value, is rejected with 400 unless there is a default key. Of several values,
-/// the first one counts, as it does for handlers. Values are stored unhashed: for secrets, use [`ApiKey`](crate::ApiKey).
+/// A request without the header, or with an empty value, is rejected with 400 unless there is a default key. A request with
+/// several lines of the header that differ is always rejected with 400, because the handler might use another one than the limit
+/// counts, and a proxy may have appended its value to that of the client. For a header that is a list, use a closure. Values are
+/// stored unhashed: for secrets, use [`ApiKey`](crate::ApiKey).
 ///
 /// ```
 /// use http::Request;
@@ -82,9 +87,9 @@ impl Header {
         &self.name
     }
 
-    /// The key of a request whose header has this value.
-    pub(crate) fn header_key(&self, value: Option<&HeaderValue>) -> Result<Key, KeyError> {
-        non_empty(&self.name, value).map(|value| self.key(value))
+    /// The key of a request whose header has these values.
+    pub(crate) fn header_key<'r>(&self, values: impl Iterator<Item = &'r HeaderValue>) -> Result<Key, KeyError> {
+        header_value(&self.name, values).map(|value| self.key(value))
     }
 
     /// The key of a request with this value.
@@ -95,7 +100,8 @@ impl Header {
 
 impl<B> KeyExtractor<Request<B>> for Header {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        self.header_key(request.headers().get(&self.name)).map(Some)
+        self.header_key(request.headers().get_all(&self.name).into_iter())
+            .map(Some)
     }
 }
 
@@ -113,10 +119,11 @@ pub(crate) fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| ConfigError::new("header", format_args!("{name:?}"), must))
 }
 
-/// The value of a header, or an error if it is missing or empty.
-pub(super) fn non_empty<'r>(name: &HeaderName, value: Option<&'r HeaderValue>) -> Result<&'r [u8], KeyError> {
-    let value = value.map(HeaderValue::as_bytes);
-    value
-        .filter(|value| !value.is_empty())
-        .ok_or_else(|| KeyError::missing(format!("the `{name}` header")))
+/// The value of a header, or an error if it is missing, empty or ambiguous.
+pub(super) fn header_value<'r>(
+    name: &HeaderName,
+    values: impl Iterator<Item = &'r HeaderValue>,
+) -> Result<&'r [u8], KeyError> {
+    let what = || format!("the `{name}` header");
+    single_value(values.map(HeaderValue::as_bytes), what)?.ok_or_else(|| KeyError::missing(what()))
 }

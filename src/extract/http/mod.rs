@@ -10,6 +10,7 @@ mod method;
 mod query;
 #[cfg(feature = "axum")]
 mod route;
+mod single_value;
 
 pub(crate) use self::header::header_name;
 #[cfg(feature = "axum")]

@@ -2,13 +2,18 @@
 
 use http::Request;
 
-use super::super::{KeyError, KeyExtractor, Or};
+use super::{
+    super::{KeyError, KeyExtractor, Or},
+    single_value::single_value,
+};
 use crate::key::Key;
 
 /// The value of a query parameter: `query/tenant:acme` for `?tenant=acme`.
 ///
-/// **A client can send any parameter.** It is decoded, so that all encodings of a value share one key. Of several values, the
-/// first one counts. A request without the parameter, or with an empty one, is rejected with 400 unless there is a default key.
+/// **A client can send any parameter.** Its name and its value are decoded, so that all encodings of a value share one key. A
+/// request without the parameter, or with an empty one, is rejected with 400 unless there is a default key. A request with
+/// several different values, as in `?tenant=acme&tenant=other`, is always rejected with 400, because the handler might use
+/// another one than the limit counts: axum's `Query<HashMap<..>>` contains the last.
 ///
 /// ```
 /// use http::Request;
@@ -54,10 +59,12 @@ impl QueryParam {
 impl<B> KeyExtractor<Request<B>> for QueryParam {
     fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
         let query = request.uri().query().unwrap_or_default();
-        let mut pairs = form_urlencoded::parse(query.as_bytes());
-        match pairs.find(|(name, _)| *name == *self.name) {
-            Some((_, value)) if !value.is_empty() => Ok(Some(self.key(value.as_bytes()))),
-            _ => Err(KeyError::missing(format!("the query parameter `{}`", self.name))),
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        let values = pairs.filter_map(|(name, value)| (*name == *self.name).then_some(value));
+        let what = || format!("the query parameter `{}`", self.name);
+        match single_value(values, what)? {
+            Some(value) => Ok(Some(self.key(value.as_bytes()))),
+            None => Err(KeyError::missing(what())),
         }
     }
 }

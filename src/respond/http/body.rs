@@ -66,6 +66,7 @@ fn json(rejection: &Rejection) -> RejectionBody {
         Rejection::Limited(_) => "rate_limit_exceeded",
         Rejection::Unavailable(_) => "rate_limiter_unavailable",
         Rejection::Key(KeyError::Missing { .. }) => "rate_limit_key_missing",
+        Rejection::Key(KeyError::Ambiguous { .. }) => "rate_limit_key_ambiguous",
         Rejection::Key(KeyError::NotProvided { .. }) => "rate_limiter_misconfigured",
         Rejection::Blocked => "request_blocked",
     };

@@ -97,7 +97,7 @@ fn code(rejection: &Rejection) -> Code {
         Rejection::Limited(_) => Code::ResourceExhausted,
         Rejection::Unavailable(_) => Code::Unavailable,
         Rejection::Blocked => Code::PermissionDenied,
-        Rejection::Key(KeyError::Missing { .. }) => Code::InvalidArgument,
+        Rejection::Key(KeyError::Missing { .. } | KeyError::Ambiguous { .. }) => Code::InvalidArgument,
         Rejection::Key(KeyError::NotProvided { .. }) => Code::Internal,
     }
 }

@@ -28,8 +28,8 @@ use crate::{
 /// {"error":"rate_limit_exceeded","message":"Too many requests. Please retry after 60 seconds.","retry_after":60}
 /// ```
 ///
-/// A request without a key is rejected with 400 (the client omitted a value) or 500 (the service does not provide one), a
-/// request that a fail-closed layer could not check with 503, and a blocked request with 403.
+/// A request without a key is rejected with 400 (the client omitted a value, or sent several different ones) or 500 (the service
+/// does not provide one), a request that a fail-closed layer could not check with 503, and a blocked request with 403.
 ///
 /// Requests with the content type `application/grpc` get a gRPC response: 200 without a body, with the headers `grpc-status`
 /// (8 if a limit denies, 3 or 13 without a key, 14 for 503, 7 for 403), `grpc-message`, and instead of `Retry-After`

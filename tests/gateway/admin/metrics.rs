@@ -6,7 +6,7 @@ use axum::http::Method;
 use tokio::net::TcpStream;
 
 use super::{RULES, request_as};
-use support::{port::Port, redis::RedisServer, wait::eventually};
+use support::{http::Reply, port::Port, redis::RedisServer, wait::eventually};
 
 use crate::gateway::{fixture::Gateway, service::Service};
 
@@ -85,6 +85,7 @@ async fn responses_are_counted_by_reason() {
         "rate_limit_exceeded",
         "rate_limiter_unavailable",
         "rate_limit_key_missing",
+        "rate_limit_key_ambiguous",
     ] {
         assert_eq!(responses(&before, answer), 0.0, "{answer}");
     }
@@ -92,6 +93,11 @@ async fn responses_are_counted_by_reason() {
         request_as(&gateway, "alice").await;
     }
     assert_eq!(gateway.get("/").await.status, 400);
+    for _ in 0..4 {
+        let two_users = gateway.request(Method::GET, "/").header("x-user-id", "alice");
+        let reply = Reply::to(two_users.header("x-user-id", "bob"));
+        assert_eq!(reply.await.json()["error"], "rate_limit_key_ambiguous");
+    }
     assert_eq!(gateway.get("/%zz").await.status, 400);
     assert_eq!(gateway.get("/%zz").await.status, 400);
     let after = samples(&gateway).await;
@@ -99,6 +105,7 @@ async fn responses_are_counted_by_reason() {
         ("passed", 3.0),
         ("rate_limit_exceeded", 2.0),
         ("rate_limit_key_missing", 1.0),
+        ("rate_limit_key_ambiguous", 4.0),
         ("bad_request", 2.0),
         ("rate_limiter_unavailable", 0.0),
         ("bad_upstream", 0.0),

@@ -5,6 +5,7 @@ use super::case::{Case, check_all};
 const NINE: &str = r#"200 | "api";q=10;w=315360000 | "api";r=9"#;
 const EIGHT: &str = r#"200 | "api";q=10;w=315360000 | "api";r=8"#;
 const MISSING_KEY: &str = "400 | - | -";
+const AMBIGUOUS_KEY: &str = "400 | - | -";
 
 const ONCE: &str = "1576800000000000 1";
 const TWICE: &str = "1576800000000000 2";
@@ -67,6 +68,7 @@ pub(super) const CASES: &[Case] = &[
             ("GET /", &[("X-User-Id", "alice")], EIGHT),
             ("GET /", &[("x-user-id", "a:b")], NINE),
             ("GET /", &[], MISSING_KEY),
+            ("GET /", &[("x-user-id", "x"), ("x-user-id", "alice")], AMBIGUOUS_KEY),
         ],
         holds: &[
             // What `printf a:b | sha256sum | cut -c1-32` prints.
@@ -110,8 +112,10 @@ pub(super) const CASES: &[Case] = &[
         rules: "[[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = 'query:tenant'",
         requests: &[
             ("GET /?tenant=acme", &[], NINE),
-            ("GET /?a=b&tenant=ac%6De&tenant=x", &[], EIGHT),
+            ("GET /?a=b&tenant=ac%6De&tenant=acme", &[], EIGHT),
             ("GET /?tenant=x", &[], NINE),
+            ("GET /?tenant=x&tenant=acme", &[], AMBIGUOUS_KEY),
+            ("GET /?tenant=x&ten%61nt=acme", &[], AMBIGUOUS_KEY),
             ("GET /?Tenant=x", &[], MISSING_KEY),
         ],
         holds: &[
@@ -126,6 +130,12 @@ pub(super) const CASES: &[Case] = &[
             ("GET /", &[("cookie", "session=8f3a")], NINE),
             ("GET /", &[("cookie", "a=b; session=8f3a")], EIGHT),
             ("GET /", &[("cookie", "sessions=8f3a")], MISSING_KEY),
+            ("GET /", &[("cookie", "session=x; session=8f3a")], AMBIGUOUS_KEY),
+            (
+                "GET /",
+                &[("cookie", "session=x"), ("cookie", "session=8f3a")],
+                AMBIGUOUS_KEY,
+            ),
         ],
         holds: &[("rate_limit:fixed_window:api:315360000000000:cookie/session:8f3a", TWICE)],
     },

@@ -153,10 +153,11 @@ async fn send(server: &Server, headers: &[(&str, &str)]) -> Reply {
 
 async fn send_two_cookies(app: Router, served: Served) {
     let server = Server::start(app).await;
-    let ambiguous: [&[_]; 5] = [
+    let ambiguous: [&[_]; 6] = [
         &[("cookie", "session=junk; session=alice")],
         &[("cookie", "session=alice; theme=dark; session=junk")],
         &[("cookie", "session=junk"), ("cookie", "session=alice")],
+        &[("cookie", "session=junk; sessi%6Fn=alice")],
         &[("cookie", "session=; session=alice")],
         &[("cookie", "session=alice; session=\"\"")],
     ];

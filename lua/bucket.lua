@@ -58,7 +58,7 @@ if algorithms.bucket then
     end
     local left = capacity * unit - level
     local remaining = left > 0 and (left - left % unit) / unit or 0
-    return outcome, remaining, wait, (level + -level % drain) / drain, now, level
+    return outcome, remaining, wait, (level - 1 - (level - 1) % drain) / drain + 1, now, level
   end
 
   local function set_backlog(rule, state, backlog, now)
@@ -76,7 +76,7 @@ if algorithms.bucket then
 
   local function serialize(rule, state)
     local backlog, drain = state.backlog, rule[3]
-    local expires_at = state.last + (backlog + -backlog % drain) / drain
+    local expires_at = state.last + (backlog - 1 - (backlog - 1) % drain) / drain + 1
     return expires_at, pack(-1 - backlog, state.unit, state.last)
   end
 

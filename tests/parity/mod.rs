@@ -1,5 +1,6 @@
 //! Memory, Redis and Valkey return the same verdicts and store the same state on random traces.
 
+mod bounds;
 mod cluster;
 mod replay;
 mod trace;

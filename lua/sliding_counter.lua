@@ -13,7 +13,7 @@ if algorithms.sliding_counter then
     end
     local first, counts = split(unpacked(value))
     local newest = -1 - first
-    local exact, whole = newest < INEXACT and newest >= 0, newest % 1
+    local exact, whole = newest * rule[2] < INEXACT and newest >= 0, newest % 1
     for i = 1, #counts do
       local count = counts[i]
       exact, whole = exact and count < INEXACT and count >= 0, whole + count % 1

@@ -12,10 +12,12 @@ if algorithms.sliding_log then
     return time and time < INEXACT and time or nil
   end
 
-  -- Treats the list as empty; `stale` records that it exists.
+  -- Treats the list as empty, except for what this call has added; `stale` records that it exists.
   local function clear(state, garbage)
-    state.size, state.expired, state.added, state.newest = 0, 0, 0, nil
-    state.now, state.stale, state.garbage = now, true, garbage
+    state.size, state.expired, state.stale, state.garbage = 0, 0, true, garbage
+    if state.added == 0 then
+      state.newest, state.now = nil, now
+    end
     return state
   end
 
@@ -75,13 +77,14 @@ if algorithms.sliding_log then
     return state.size - state.expired + state.added
   end
 
-  -- The time of the n-th oldest entry that counts.
-  local function entry(state, n)
+  -- The time of the n-th oldest entry that counts; nil if it is not a time, or out of order.
+  local function entry(rule, state, n)
     local index = state.expired + n - 1
     if index >= state.size then
       return state.newest
     end
-    return time_of(call('LINDEX', state.key, index))
+    local time = time_of(call('LINDEX', state.key, index))
+    return time and time <= state.newest and time + rule[2] > state.now and time or nil
   end
 
   local function peek(rule, state, cost)
@@ -94,7 +97,7 @@ if algorithms.sliding_log then
       if used <= limit then
         return ADMITTED, limit - used, 0, rule[2], state.now, 0
       end
-      local oldest = entry(state, used - limit)
+      local oldest = entry(rule, state, used - limit)
       if not oldest then
         return peek(rule, clear(state, true), cost)
       end
@@ -118,7 +121,6 @@ if algorithms.sliding_log then
 
   -- Writes the list: drops expired entries, and pushes those that this call has added.
   local function save(key, state, unit, milliseconds)
-    local size = count(state)
     if state.stale then
       call('DEL', key)
     elseif state.expired > 0 then
@@ -133,24 +135,31 @@ if algorithms.sliding_log then
       call('RPUSH', key, unpack(times))
       state.added = state.added - #times
     end
-    state.size, state.expired, state.stale = size, 0, nil
     call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, milliseconds)
   end
 
   local function corrections()
-    -- LREM finds the entries to remove in Redis, so the list is written before it and read again after it.
+    -- Removes entries that this call has added first, since entries of the same time are interchangeable. LREM finds the others in
+    -- Redis; if it may have removed the newest, the list is read again.
     local function refund(rule, state, mark, cost)
       if cost == 0 or count(state) == 0 or mark.at + rule[2] <= state.now then
         return
       end
-      if state.added > 0 then
-        save(state.key, state, lifetime(serialize(rule, state)))
+      local unsaved, saved = mark.at == state.now and math.min(state.added, cost) or 0, 0
+      if unsaved < cost and state.size > 0 then
+        saved = call('LREM', state.key, cost - unsaved, format('%d', mark.at))
       end
-      if call('LREM', state.key, cost, format('%d', mark.at)) > 0 then
+      if unsaved + saved == 0 then
+        return
+      end
+      state.added, state.size, state.changed = state.added - unsaved, state.size - saved, rule
+      if state.stale then
+        clear(state, state.garbage)
+      elseif state.added == 0 then
         if state.expired > 0 then
           call('LTRIM', state.key, state.expired, -1)
         end
-        state.size, state.expired, state.newest, state.now, state.changed = 0, 0, nil, now, rule
+        state.size, state.expired, state.newest, state.now = 0, 0, nil, now
         refresh(rule, state)
       end
     end

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tollgate::redis::Connection;
 use tollgate::{
-    Algorithm, Charge, Charges, Decision, FixedWindow, Key, Limit, Operation, Quota, RedisDecision, RedisStore,
-    SlidingLog, Store, StoreError, TokenBucket,
+    Algorithm, Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisDecision,
+    RedisStore, SlidingLog, Store, StoreError, TokenBucket,
 };
 
 use support::{
@@ -196,4 +196,58 @@ async fn each_request_of_a_batch_has_its_own_deadline() {
     }
     tokio::time::resume();
     query::<()>(redis, "CLIENT UNPAUSE");
+}
+
+/// Lists of entries that are no log at 20, in which an entry is 10 at most before it: not a time, too large, out of order.
+const CORRUPT_LOGS: [&str; 12] = [
+    "garbage",
+    "14 15 garbage",
+    "garbage 15 16",
+    "14 garbage 16",
+    "14 1.5 16",
+    "14 -3 16",
+    "14 99999999999999999999 16",
+    "1 2 garbage 16",
+    "15 1 2 16",
+    "15 1 1 1 1 16",
+    "15 18 500 16",
+    "1 16 2 15 garbage 17",
+];
+
+/// Every request gets a decision, the other keys of the batch are not affected, and the log contains what was admitted.
+#[tokio::test]
+async fn a_corrupt_log_affects_only_its_key_and_loses_no_admission_of_the_batch() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().pool_size(1).clock(ManualClock::at(20)).build().unwrap();
+    let log = SlidingLog::new(Quota::new(8, Duration::from_micros(10)));
+    let victim = "rate_limit:sliding_log:log:10:victim";
+    for corrupt in CORRUPT_LOGS {
+        for costs in [[1, 1, 1], [2, 5, 3], [5, 3, 4], [4, 3, 8], [1, 8, 8]] {
+            query::<()>(redis, "FLUSHALL");
+            assert!(store.apply(bucket("warm")).await.unwrap().admits());
+            query::<()>(redis, &format!("RPUSH {victim} {corrupt}"));
+            let operations = [
+                acquire("log", log, "neighbour", 1),
+                acquire("log", log, "victim", costs[0]),
+                bucket("neighbour"),
+                acquire("log", log, "victim", costs[1]),
+                acquire("log", log, "neighbour", 1),
+                acquire("log", log, "victim", costs[2]),
+                bucket("neighbour"),
+            ];
+            let answers = in_one_batch(&store, redis, operations.into()).await;
+            let answers: Vec<Decision> = answers
+                .into_iter()
+                .map(|answer| answer.unwrap_or_else(|error| panic!("{corrupt}, {costs:?}: {error}")))
+                .collect();
+            let remaining = [0, 2, 4, 6].map(|index: usize| answers[index].tiers()[0].verdict().remaining());
+            assert_eq!(remaining, [7, 9, 6, 8], "{corrupt}, {costs:?}");
+            let victims = costs.into_iter().zip([1, 3, 5].map(|index: usize| &answers[index]));
+            let admitted = victims.filter(|(_, answer)| answer.admits()).map(|(cost, _)| cost);
+            let entries: Vec<String> = query(redis, &format!("LRANGE {victim} 0 -1"));
+            let added = entries.iter().filter(|entry| *entry == "20").count();
+            assert_eq!(added as u32, admitted.sum::<u32>(), "{corrupt}, {costs:?}: {entries:?}");
+        }
+    }
 }

@@ -155,12 +155,14 @@ fn an_unknown_name_is_an_error_and_writes_no_key() {
     }
 }
 
-/// A refund from a log and the charge before it are written immediately, but with an expiry time.
+/// A refund from a log is written immediately, and keeps the expiry time.
 #[test]
 fn an_unknown_name_after_a_refund_leaves_no_key_without_expiry() {
     let server = RedisServer::start();
     let redis = &mut server.client();
-    let arguments = "5 1 sliding_log 9 9 3 acquire 1 1 1 2 0 settle 1 1 1 2 5 0 0 1 borrow 1 1 1 1";
+    eval(redis, &["key"], "5 1 sliding_log 9 9 1 acquire 1 1 1 2 0").unwrap();
+    let arguments = "6 1 sliding_log 9 9 3 acquire 1 1 1 2 0 settle 1 1 1 2 5 0 0 1 borrow 1 1 1 1";
     eval(redis, &["key"], arguments).unwrap_err();
+    assert_eq!(stored(redis, "key").unwrap(), "5");
     assert!(command::<i64>(redis, &["PTTL", "key"]) > 0);
 }

@@ -196,6 +196,48 @@ fn a_charge_and_settle_in_one_call_replace_a_corrupt_log() {
     }
 }
 
+#[test]
+fn a_corrupt_entry_does_not_drop_charges_of_the_same_call() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    for (entries, operations, reply, left) in [
+        // The second charge finds the entry, and starts with the first charge.
+        (
+            "14 garbage 16",
+            "2 acquire 1 1 1 2 0  acquire 1 1 1 2 0",
+            vec![0, 0, 0, 10, 20, 0, 0, 1, 0, 10, 20, 0, 1],
+            "20 20 20 20",
+        ),
+        // The refund of the oldest entry makes the corrupt one the oldest: it counts until a decision depends on it.
+        (
+            "15 garbage 16",
+            "2 acquire 1 1 1 1 0  settle 1 1 1 1 15 0 0 0",
+            vec![0, 1, 0, 10, 20, 0, 0, 2, 0, 10, -1, -1],
+            "garbage 16 20",
+        ),
+        // The charge has replaced the list, and a refund of it leaves the rest of the charge.
+        (
+            "garbage 16",
+            "3 acquire 1 1 1 3 0  settle 1 1 1 3 20 0 0 1  acquire 1 1 1 1 0",
+            vec![0, 2, 0, 10, 20, 0, 0, 4, 0, 10, -1, -1, 0, 3, 0, 10, 20, 0, 1],
+            "20 20",
+        ),
+    ] {
+        command::<()>(redis, &["DEL", "key"]);
+        let push: Vec<&str> = ["RPUSH", "key"].into_iter().chain(entries.split(' ')).collect();
+        command::<()>(redis, &push);
+        let arguments = format!("20 1 sliding_log 5 10 {operations}");
+        let context = format!("{entries}: {operations}");
+        assert_eq!(
+            eval(redis, &["key"], &arguments).unwrap(),
+            [vec![20], reply].concat(),
+            "{context}"
+        );
+        let entries: Vec<String> = command(redis, &["LRANGE", "key", "0", "-1"]);
+        assert_eq!(entries.join(" "), left, "{context}");
+    }
+}
+
 /// Expired entries stay in the list until the next charge, so that a denial writes nothing. Skipping them must be cheap.
 #[test]
 fn a_log_is_never_read_whole() {

@@ -79,6 +79,9 @@ async fn a_corrupt_entry_in_the_middle_of_a_log_is_detected_when_it_is_read() {
         // The entry determines `retry_after`.
         ("14 15 garbage 16", 3),
         ("14 15 16 0x10 17", 3),
+        // It is out of order: already expired, or later than the newest.
+        ("15 1 2 16", 3),
+        ("14 500 15 16", 2),
     ] {
         query::<()>(redis, "FLUSHALL", "");
         query::<()>(redis, &format!("RPUSH KEY {entries}"), &corrupt.victim());

@@ -13,7 +13,7 @@ use crate::{
     operation::Operation,
     receipt::{Charged, Receipt},
     store::redis::protocol::{
-        Prefix, Reply,
+        OperationError, Prefix, Reply,
         encode::{self, encode},
     },
     time::Micros,
@@ -96,6 +96,7 @@ pub enum Answer {
     Decision(Decision),
     /// An error from Redis.
     Failure,
+    /// Values that the script does not send.
     Malformed,
 }
 
@@ -116,21 +117,15 @@ impl Call {
         operations.map(|operation| operation.charges().count()).collect()
     }
 
-    /// An answer per operation, up to the first malformed one; `None` if the whole reply is malformed.
+    /// An answer per operation; `None` if the frame of the reply is malformed.
     pub fn decode(self, reply: &Value) -> Option<Vec<Answer>> {
         let charges = self.charges().iter().sum();
         let mut reply = Reply::new(reply, charges, &self.command).ok()?;
-        let mut answers = Vec::new();
-        for operation in self.operations {
-            answers.push(match reply.decision(operation) {
-                Ok(Ok(decision)) => Answer::Decision(decision),
-                Ok(Err(_)) => Answer::Failure,
-                Err(_) => Answer::Malformed,
-            });
-            if let Some(Answer::Malformed) = answers.last() {
-                break;
-            }
-        }
-        Some(answers)
+        let answer = |operation| match reply.decision(operation) {
+            Ok(decision) => Answer::Decision(decision),
+            Err(OperationError::Server(_)) => Answer::Failure,
+            Err(OperationError::Protocol(_)) => Answer::Malformed,
+        };
+        Some(self.operations.into_iter().map(answer).collect())
     }
 }

@@ -12,6 +12,8 @@ const MAX_EXACT: u64 = 1 << 53;
 enum Item {
     Number(u64),
     Negative,
+    /// A fraction, or an integer beyond the exact range of Lua.
+    Inexact,
     Text,
 }
 
@@ -28,12 +30,12 @@ impl ReferenceDecoder {
         let Value::BulkString(bytes) = reply else { return None };
         let items = array(bytes)?;
         let (numbers, after) = items.split_at_checked(1 + 6 * charges)?;
-        let is_not_negative = |item: &Item| !matches!(item, Item::Negative);
+        let is_index_or_text = |item: &Item| matches!(item, Item::Number(_) | Item::Text);
         let is_text = |item: &&Item| matches!(item, Item::Text);
         let (Item::Number(now), charges) = (numbers[0], &numbers[1..]) else {
             return None;
         };
-        let is_well_formed = charges.iter().all(|item| !is_text(&item)) && after.iter().all(is_not_negative);
+        let is_well_formed = charges.iter().all(|item| !is_text(&item)) && after.iter().all(is_index_or_text);
         is_well_formed.then(|| Self {
             now,
             charges: charges.as_chunks().0.to_vec().into_iter(),
@@ -44,13 +46,17 @@ impl ReferenceDecoder {
     /// The decision of the next operation, which has this many charges.
     pub(super) fn operation(&mut self, charges: usize, acquires: bool) -> Result<Expected, NoDecision> {
         let (mut expected, mut failed) = (Vec::new(), false);
-        for [outcome, remaining, wait, reset_after, at, position] in self.charges.by_ref().take(charges) {
+        let charges: Vec<[Item; 6]> = self.charges.by_ref().take(charges).collect();
+        for [outcome, remaining, wait, reset_after, at, position] in charges {
             let (Item::Number(outcome), Item::Number(remaining)) = (outcome, remaining) else {
                 return Err(NoDecision::Malformed);
             };
             let (Item::Number(wait), Item::Number(reset_after)) = (wait, reset_after) else {
                 return Err(NoDecision::Malformed);
             };
+            if let (Item::Inexact, _) | (_, Item::Inexact) = (at, position) {
+                return Err(NoDecision::Malformed);
+            }
             match outcome {
                 0..=2 => {}
                 3 if (1..=self.failures).contains(&remaining) => failed = true,
@@ -96,16 +102,18 @@ fn item(bytes: &[u8]) -> Option<(Item, &[u8])> {
     match tag {
         0x00..=0x7f => Some((Item::Number(tag.into()), rest)),
         0xe0..=0xff => Some((Item::Negative, rest)),
+        0xca => Some((Item::Inexact, unsigned(rest, 4)?.1)),
+        0xcb => Some((Item::Inexact, unsigned(rest, 8)?.1)),
         0xcc..=0xcf => {
             let (number, rest) = unsigned(rest, 1 << (tag - 0xcc))?;
-            (number <= MAX_EXACT).then_some((Item::Number(number), rest))
+            Some((exact(number), rest))
         }
         0xd0..=0xd3 => {
             let width = 1 << (tag - 0xd0);
             let (number, after) = unsigned(rest, width)?;
             match rest[0] >= 0x80 {
                 true => Some((Item::Negative, after)),
-                false => (number <= MAX_EXACT).then_some((Item::Number(number), after)),
+                false => Some((exact(number), after)),
             }
         }
         0xa0..=0xbf => text(rest, (tag - 0xa0).into()),
@@ -114,6 +122,13 @@ fn item(bytes: &[u8]) -> Option<(Item, &[u8])> {
             text(rest, length)
         }
         _ => None,
+    }
+}
+
+fn exact(number: u64) -> Item {
+    match number <= MAX_EXACT {
+        true => Item::Number(number),
+        false => Item::Inexact,
     }
 }
 

@@ -19,15 +19,29 @@ use crate::{
 /// The outcome of a charge whose operation has failed.
 const FAILED: u64 = 3;
 
+/// The values per charge.
+const VALUES_PER_CHARGE: usize = 6;
+
 /// The reply to a call, decoded from left to right.
 pub(crate) struct Reply<'a> {
     now: Micros,
+    /// The values of the charges, all of them numbers.
     values: Reader<'a>,
     failures: Vec<&'a [u8]>,
 }
 
+/// Why an operation has no decision.
+#[derive(Debug)]
+pub(crate) enum OperationError {
+    /// Redis reported an error for it.
+    Server(RedisError),
+    /// The script does not send such values.
+    Protocol(StoreError),
+}
+
 impl<'a> Reply<'a> {
-    /// Decodes the reply to a number of charges, and logs keys that hold foreign data.
+    /// Decodes the frame of a reply to a number of charges, and logs keys that hold foreign data. Values that the script does not send
+    /// are the affair of their operation, if they are numbers.
     pub(crate) fn new(reply: &'a redis::Value, charges: usize, command: &Cmd) -> Result<Self, StoreError> {
         let reader = match reply {
             redis::Value::BulkString(bytes) => Reader::new(bytes),
@@ -35,9 +49,13 @@ impl<'a> Reply<'a> {
         };
         let mut values =
             reader.ok_or_else(|| StoreError::protocol(format!("a packed array was expected, not {reply:?}")))?;
+        let now = expect(values.next())?;
         let mut rest = values.clone();
-        for _ in 0..1 + 6 * charges {
-            next(&mut rest)?;
+        for _ in 0..VALUES_PER_CHARGE * charges {
+            match rest.next() {
+                Some(Value::Number(_) | Value::Inexact) => {}
+                other => return Err(StoreError::protocol(format!("a number was expected, not {other:?}"))),
+            }
         }
         let mut failures = Vec::new();
         while rest.values > 0 {
@@ -54,76 +72,82 @@ impl<'a> Reply<'a> {
         if !rest.is_done() {
             return Err(StoreError::protocol("there are bytes after the last value"));
         }
-        let now = expect(&mut values)?;
         Ok(Self { now, values, failures })
     }
 
-    /// The decision of the next operation, or why it failed.
-    pub(crate) fn decision(&mut self, operation: Operation) -> Result<Result<Decision, RedisError>, StoreError> {
+    /// The decision of the next operation. An error affects this operation only.
+    pub(crate) fn decision(&mut self, operation: Operation) -> Result<Decision, OperationError> {
         let acquires = matches!(operation, Operation::Acquire(_));
         let (mut tiers, mut failure) = (TierDecisions::new(), None);
         for charge in operation.into_charges() {
-            match self.verdict()? {
-                Ok(verdict) => {
-                    let mark = self.mark(&charge)?.filter(|_| acquires);
-                    tiers.push(TierDecision { charge, verdict, mark });
-                }
+            // After an error, too, so that the next operation starts with its own values.
+            let values = [(); VALUES_PER_CHARGE].map(|()| self.values.next());
+            match self.charge(charge, values, acquires) {
+                Ok(tier) => tiers.push(tier),
+                // An invalid value outweighs a reported failure, after which nothing would be charged.
+                Err(OperationError::Server(_)) if failure.is_some() => {}
                 Err(error) => failure = Some(error),
             }
         }
-        Ok(match failure {
+        match failure {
             Some(error) => Err(error),
             None => Ok(Decision::new(self.now, tiers)),
-        })
+        }
     }
 
-    fn verdict(&mut self) -> Result<Result<Verdict, RedisError>, StoreError> {
-        let [outcome, remaining, wait, reset_after] = self.numbers()?;
+    fn charge(
+        &self,
+        charge: Charge,
+        values: [Option<Value<'_>>; VALUES_PER_CHARGE],
+        acquires: bool,
+    ) -> Result<TierDecision, OperationError> {
+        let [outcome, remaining, wait, reset_after, at, position] = values;
+        let (outcome, remaining, wait, reset_after) = (
+            expect(outcome)?,
+            expect(remaining)?,
+            expect(wait)?,
+            expect(reset_after)?,
+        );
+        let (at, position) = (exact(at)?, exact(position)?);
         let outcome = match outcome {
             0 => Outcome::Admitted { delay: wait },
             1 => Outcome::Limited { retry_after: wait },
             2 => Outcome::Impossible,
-            FAILED => {
-                let _ = (next(&mut self.values)?, next(&mut self.values)?);
-                return self.failure(remaining).map(Err);
-            }
-            other => return Err(StoreError::protocol(format!("{other} is not an outcome"))),
+            FAILED => return Err(self.failure(remaining)),
+            other => return Err(StoreError::protocol(format!("{other} is not an outcome")).into()),
         };
-        Ok(Ok(Verdict {
+        let verdict = Verdict {
             outcome,
             remaining,
             reset_after,
-        }))
-    }
-
-    fn mark(&mut self, charge: &Charge) -> Result<Option<Mark>, StoreError> {
-        let (at, position) = (next(&mut self.values)?, next(&mut self.values)?);
+        };
         let unit = charge.limit.algorithm().unit();
-        Ok(at.zip(position).map(|(at, position)| Mark { at, position, unit }))
-    }
-
-    fn numbers<const N: usize>(&mut self) -> Result<[u64; N], StoreError> {
-        let mut numbers = [0; N];
-        for number in &mut numbers {
-            *number = expect(&mut self.values)?;
-        }
-        Ok(numbers)
+        let mark = at.zip(position).filter(|_| acquires);
+        let mark = mark.map(|(at, position)| Mark { at, position, unit });
+        Ok(TierDecision { charge, verdict, mark })
     }
 
     /// An error with the message of Redis, which begins with its code.
-    fn failure(&self, number: u64) -> Result<RedisError, StoreError> {
+    fn failure(&self, number: u64) -> OperationError {
         let index = usize::try_from(number).unwrap_or_default().wrapping_sub(1);
-        let why = self.failures.get(index);
-        let why = why.ok_or_else(|| StoreError::protocol(format!("there is no failure {number}")))?;
+        let Some(why) = self.failures.get(index) else {
+            return StoreError::protocol(format!("there is no failure {number}")).into();
+        };
         let why = String::from_utf8_lossy(why);
         let (code, detail) = why.split_once(' ').unwrap_or((&why, ""));
-        Ok(make_extension_error(code.to_owned(), Some(detail.to_owned())))
+        OperationError::Server(make_extension_error(code.to_owned(), Some(detail.to_owned())))
     }
 }
 
-/// The next integer; `None` if it is negative.
-fn next(values: &mut Reader<'_>) -> Result<Option<u64>, StoreError> {
-    match values.next() {
+impl From<StoreError> for OperationError {
+    fn from(error: StoreError) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+/// An integer; `None` if it is negative.
+fn exact(value: Option<Value<'_>>) -> Result<Option<u64>, StoreError> {
+    match value {
         Some(Value::Number(number)) => Ok(number),
         other => Err(StoreError::protocol(format!(
             "a whole number was expected, not {other:?}"
@@ -131,8 +155,8 @@ fn next(values: &mut Reader<'_>) -> Result<Option<u64>, StoreError> {
     }
 }
 
-fn expect(values: &mut Reader<'_>) -> Result<u64, StoreError> {
-    next(values)?.ok_or_else(|| StoreError::protocol("a number is negative"))
+fn expect(value: Option<Value<'_>>) -> Result<u64, StoreError> {
+    exact(value)?.ok_or_else(|| StoreError::protocol("a number is negative"))
 }
 
 fn warn_of_foreign_data(command: &Cmd, number: u64) {

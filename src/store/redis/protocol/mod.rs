@@ -9,5 +9,8 @@ mod error_action;
 mod msgpack;
 pub(super) mod script;
 
-pub(crate) use self::{decode::Reply, encode::Prefix};
+pub(crate) use self::{
+    decode::{OperationError, Reply},
+    encode::Prefix,
+};
 pub(super) use self::{encode::CallEncoder, error_action::ErrorAction};

@@ -83,6 +83,8 @@ pub(crate) struct Reader<'a> {
 pub(crate) enum Value<'a> {
     /// `None` for a negative number.
     Number(Option<u64>),
+    /// A fraction, or an integer that Lua does not represent exactly.
+    Inexact,
     Text(&'a [u8]),
 }
 
@@ -104,11 +106,13 @@ impl<'a> Reader<'a> {
         self.values == 0 && self.bytes.is_empty()
     }
 
-    /// The next value; `None` at the end, or if it is neither a string nor an integer that Lua represents exactly.
+    /// The next value; `None` at the end, or if it is neither a string nor a number.
     pub(crate) fn next(&mut self) -> Option<Value<'a>> {
         self.values = self.values.checked_sub(1)?;
         let length = match self.byte()? {
             number @ 0..=0x7f => return Some(Value::Number(Some(number.into()))),
+            0xca => return self.take(4).map(|_| Value::Inexact),
+            0xcb => return self.take(8).map(|_| Value::Inexact),
             0xcc => return self.number::<1>(),
             0xcd => return self.number::<2>(),
             0xce => return self.number::<4>(),
@@ -128,16 +132,16 @@ impl<'a> Reader<'a> {
     }
 
     fn number<const N: usize>(&mut self) -> Option<Value<'a>> {
-        exact(self.unsigned::<N>()?)
+        self.unsigned::<N>().map(exact)
     }
 
     fn signed<const N: usize>(&mut self) -> Option<Value<'a>> {
         let number = self.unsigned::<N>()?;
         let is_negative = number >> (8 * N - 1) == 1;
-        match is_negative {
-            true => Some(Value::Number(None)),
+        Some(match is_negative {
+            true => Value::Number(None),
             false => exact(number),
-        }
+        })
     }
 
     fn unsigned<const N: usize>(&mut self) -> Option<u64> {
@@ -156,8 +160,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn exact(number: u64) -> Option<Value<'static>> {
-    (number <= MAX_INTEGER).then_some(Value::Number(Some(number)))
+fn exact(number: u64) -> Value<'static> {
+    match number {
+        0..=MAX_INTEGER => Value::Number(Some(number)),
+        _ => Value::Inexact,
+    }
 }
 
 #[cfg(test)]
@@ -213,7 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn truncated_arrays_other_types_and_large_numbers_are_rejected() {
+    fn fractions_and_large_integers_are_inexact() {
+        let numbers = "95 ca3fc00000 cb3ff8000000000000 cf0020000000000001 d37fffffffffffffff 07";
+        let mut expected: Vec<Value<'_>> = (0..4).map(|_| Value::Inexact).collect();
+        expected.push(Value::Number(Some(7)));
+        assert_eq!(unpacked(numbers), Some(expected));
+    }
+
+    #[test]
+    fn truncated_arrays_and_other_types_are_rejected() {
         for hex in [
             "",
             "00",
@@ -222,11 +237,11 @@ mod tests {
             "91cd00",
             "91a24f",
             "91c0",
-            "91cb3ff0000000000000",
+            "91c3",
+            "9190",
+            "91ca3fc000",
+            "91cb3ff00000000000",
             "92 00",
-            // Larger than the largest integer that Lua represents exactly.
-            "91 cf0020000000000001",
-            "91 d37fffffffffffffff",
         ] {
             assert_eq!(unpacked(hex), None, "{hex}");
         }

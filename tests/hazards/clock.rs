@@ -6,7 +6,7 @@ use tollgate::{AnyAlgorithm, Charge, Key, Limit, Operation, Quota, RedisStore, S
 
 use support::{
     algorithms::each_algorithm,
-    redis::{RedisServer, stored, time},
+    redis::{RedisServer, keys, query, stored, time},
     server_clock::ServerClock,
     wait::until,
 };
@@ -45,13 +45,21 @@ impl User {
         Self { store, limit }
     }
 
+    fn key(&self) -> String {
+        format!("rate_limit:{}:alice", self.limit)
+    }
+
     fn state(&self, redis: &mut Connection) -> String {
-        stored(redis, &format!("rate_limit:{}:alice", self.limit)).unwrap()
+        stored(redis, &self.key()).unwrap()
+    }
+
+    fn charge(&self) -> Charge {
+        Charge::new(self.limit.clone(), Key::new("alice"))
     }
 
     async fn acquire(&self) -> Verdict {
-        let charge = Charge::new(self.limit.clone(), Key::new("alice"));
-        let decision = self.store.apply(Operation::Acquire(charge.into())).await.unwrap();
+        let acquire = Operation::Acquire(self.charge().into());
+        let decision = self.store.apply(acquire).await.unwrap();
         decision.tiers()[0].verdict()
     }
 
@@ -101,6 +109,72 @@ async fn a_clock_that_is_set_back_and_forward() {
             half.assert_remaining(DAILY_LIMIT).await;
             assert_keys_expire(redis);
         }
+    }
+}
+
+/// How far the clock leaps: many windows.
+const LEAP: Duration = Duration::from_secs(10 * 24 * 3600);
+
+/// The keys whose time-to-live exceeds that of any state without a leap: two windows.
+fn keys_of_the_leap(redis: &mut Connection) -> Vec<String> {
+    let max = 2 * DAY.as_millis() as i64;
+    let mut found = keys(redis);
+    found.retain(|key| query::<i64>(redis, &format!("PTTL {key}")) > max);
+    found.sort();
+    found
+}
+
+/// A key that was charged during a leap admits what it had left then, and denies with a constant `retry_after` until the clock has
+/// caught up. Its time-to-live reveals it, and a reset or a `DEL` ends it.
+#[tokio::test]
+async fn a_clock_that_leaps_forward_and_back() {
+    let (server, mut clock) = at_noon();
+    let redis = &mut server.client();
+    let store = server.store().cache_denials(false).build().unwrap();
+    let users = |name: &str| {
+        let algorithms = each_algorithm(Quota::per_day(DAILY_LIMIT)).into_iter().enumerate();
+        algorithms
+            .map(|(number, algorithm)| User::of(&store, algorithm, &format!("{name}{number}")))
+            .collect::<Vec<_>>()
+    };
+    let (charged, others) = (users("charged"), users("other"));
+    clock.set_forward(LEAP);
+    for user in &charged {
+        assert!(user.acquire().await.outcome().admits(), "{}", user.limit);
+    }
+    clock.set_back(LEAP);
+    for user in &others {
+        user.assert_remaining(DAILY_LIMIT).await;
+    }
+    let mut waits = Vec::new();
+    for user in &charged {
+        user.assert_remaining(DAILY_LIMIT - 1).await;
+        waits.push(user.acquire().await.retry_after().unwrap());
+    }
+    let mut expected: Vec<String> = charged.iter().map(User::key).collect();
+    expected.sort();
+    assert_eq!(keys_of_the_leap(redis), expected);
+
+    // Longer than each of them, and no quota is added.
+    clock.set_forward(2 * DAY);
+    for (user, wait) in charged.iter().zip(waits) {
+        assert!(wait < 2 * DAY, "{}: {wait:?}", user.limit);
+        assert_eq!(user.acquire().await.retry_after(), Some(wait), "{}", user.limit);
+        user.assert_remaining(0).await;
+    }
+
+    let (repaired, waiting) = charged.split_at(charged.len() - 3);
+    for (number, user) in repaired.iter().enumerate() {
+        match number % 2 {
+            0 => _ = store.apply(Operation::Reset(user.charge().into())).await.unwrap(),
+            _ => query::<()>(redis, &format!("DEL {}", user.key())),
+        }
+        user.assert_remaining(DAILY_LIMIT).await;
+    }
+    assert_eq!(keys_of_the_leap(redis).len(), waiting.len());
+    clock.set_forward(LEAP);
+    for user in charged.iter().chain(&others) {
+        user.assert_remaining(DAILY_LIMIT).await;
     }
 }
 

@@ -94,7 +94,7 @@ impl<St: Store> Drop for RefundGuard<St> {
     }
 }
 
-/// A settle under way, which completes in the background if it is dropped.
+/// A settle or a refund under way, which completes in the background if it is dropped.
 pub(crate) struct PendingSettle<St: Store>(Option<St::Future>);
 
 impl<St: Store> PendingSettle<St> {
@@ -102,7 +102,11 @@ impl<St: Store> PendingSettle<St> {
         Self(Some(store.apply(Operation::Settle(receipt))))
     }
 
-    /// The verdicts after the settle; `None` if the store failed, and the charge stays as it was.
+    pub(crate) fn refund(store: &St, receipt: Receipt) -> Self {
+        Self(Some(store.apply(Operation::Refund(receipt))))
+    }
+
+    /// The verdicts after it; `None` if the store failed, and the charge stays as it was.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Decision>> {
         let Some(settle) = &mut self.0 else {
             return Poll::Ready(None);

@@ -24,6 +24,8 @@ pub struct Charge {
     pub(crate) hidden: bool,
     /// Whether the response may settle or refund it.
     pub(crate) provisional: bool,
+    /// Whether the other charges decide alone if the store fails for this one. A shadow never fails a request.
+    pub(crate) fails_open: bool,
 }
 
 impl Charge {
@@ -36,6 +38,7 @@ impl Charge {
             shadow: false,
             hidden: false,
             provisional: false,
+            fails_open: false,
         }
     }
 
@@ -55,6 +58,12 @@ impl Charge {
     #[must_use]
     pub fn hidden(self) -> Self {
         Self { hidden: true, ..self }
+    }
+
+    /// Whether the request fails if the store fails for this charge, although it decides about others.
+    #[cfg(feature = "redis")]
+    pub(crate) fn is_required(&self) -> bool {
+        !self.shadow && !self.fails_open
     }
 
     /// Whether both charge the same key under the same limit.
@@ -112,6 +121,11 @@ impl Charges {
     /// Whether there are no charges, so that no limit applies.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Sets whether the others decide alone if the store fails for some of the charges.
+    pub(crate) fn set_fails_open(&mut self, fails_open: bool) {
+        self.0.iter_mut().for_each(|charge| charge.fails_open = fails_open);
     }
 
     /// The charge under the limit with this name, for changes before it is applied.

@@ -1,8 +1,9 @@
 //! The decision about a request: a verdict per tier, and their combined outcome.
 
-use std::time::Duration;
+use std::{error::Error, sync::Arc, time::Duration};
 
 use smallvec::SmallVec;
+use tokio::time::Instant;
 
 use crate::{
     algorithm::Mark,
@@ -35,9 +36,52 @@ pub(crate) type TierDecisions = SmallVec<[TierDecision; 1]>;
 pub struct Decision {
     now: Micros,
     tiers: TierDecisions,
+    /// What the store did not decide because it failed. Boxed: only such decisions pay for it.
+    failure: Option<Box<StoreFailure>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct StoreFailure {
     source: DecisionSource,
-    /// Whether the store could not decide about all tiers.
-    is_partial: bool,
+    /// For each tier, whether the fallback decided about it; empty if one source decided about all.
+    by_fallback: Vec<bool>,
+    unchecked: Option<UncheckedTiers>,
+}
+
+/// The tiers that the store failed for, while it decided about others.
+#[derive(Clone, Debug)]
+pub(crate) struct UncheckedTiers {
+    pub(crate) charges: Charges,
+    pub(crate) error: Arc<dyn Error + Send + Sync>,
+    /// The deadline of the request.
+    pub(crate) deadline: Instant,
+}
+
+impl StoreFailure {
+    /// For a decision about all tiers by one source.
+    fn by(source: DecisionSource) -> Option<Box<Self>> {
+        let failure = Self {
+            source,
+            ..Self::default()
+        };
+        (source != DecisionSource::Store).then(|| Box::new(failure))
+    }
+
+    /// Whether the fallback decided about this tier.
+    fn is_by_fallback(&self, tier: usize) -> bool {
+        self.source == DecisionSource::Fallback && self.by_fallback.get(tier).is_none_or(|by_fallback| *by_fallback)
+    }
+}
+
+impl UncheckedTiers {
+    /// Prepends those of an outer layer.
+    fn with_outer_tiers(self, outer: &Self) -> Self {
+        let outer = outer.charges.as_slice().iter().cloned();
+        Self {
+            charges: Charges::from_distinct(outer.chain(self.charges.into_each())),
+            ..self
+        }
+    }
 }
 
 /// The decision about one tier.
@@ -87,7 +131,6 @@ impl TierDecision {
     }
 
     /// Removes the delay, for a request that another tier denies.
-    #[cfg(feature = "redis")]
     pub(crate) fn clear_delay(&mut self) {
         if let Outcome::Admitted { delay } = &mut self.verdict.outcome {
             *delay = 0;
@@ -105,8 +148,7 @@ impl Decision {
         Self {
             now,
             tiers,
-            source: DecisionSource::Store,
-            is_partial: false,
+            failure: None,
         }
     }
 
@@ -123,7 +165,7 @@ impl Decision {
     /// For a request that passes because the store failed.
     pub(crate) fn unchecked(now: Micros) -> Self {
         Self {
-            source: DecisionSource::None,
+            failure: StoreFailure::by(DecisionSource::None),
             ..Self::exempt(now)
         }
     }
@@ -131,31 +173,75 @@ impl Decision {
     /// Marks it as made by the fallback.
     pub(crate) fn by_fallback(self) -> Self {
         Self {
-            source: DecisionSource::Fallback,
+            failure: StoreFailure::by(DecisionSource::Fallback),
             ..self
         }
     }
 
     pub(crate) fn with_source_of(self, other: &Self) -> Self {
-        let source = other.source;
-        Self { source, ..self }
+        Self {
+            failure: StoreFailure::by(other.source()),
+            ..self
+        }
     }
 
     pub(crate) fn source(&self) -> DecisionSource {
-        self.source
+        self.failure
+            .as_ref()
+            .map_or(DecisionSource::Store, |failure| failure.source)
     }
 
-    /// Marks it as covering only some of the tiers: the store failed for the others.
+    /// Adds the tiers that the store failed for.
     #[cfg(feature = "redis")]
-    pub(crate) fn partial(self) -> Self {
-        let is_partial = true;
-        Self { is_partial, ..self }
+    pub(crate) fn with_unchecked_tiers(mut self, unchecked: UncheckedTiers) -> Self {
+        self.failure.get_or_insert_default().unchecked = Some(unchecked);
+        self
+    }
+
+    /// The tiers that the store failed for, while it decided about others.
+    pub(crate) fn unchecked_tiers(&self) -> Option<&UncheckedTiers> {
+        self.failure.as_ref()?.unchecked.as_ref()
+    }
+
+    /// Takes out the tiers that the store failed for, to ask the fallback about them.
+    pub(crate) fn take_unchecked_tiers(&mut self) -> Option<UncheckedTiers> {
+        self.failure.as_mut()?.unchecked.take()
+    }
+
+    /// Adds the tiers that the fallback decided about, in the order of the charges. If the fallback denies, no tier delays.
+    pub(crate) fn with_fallback_tiers(self, fallback: Self, order: &Charges) -> Self {
+        let by_store = self.tiers.into_iter().map(|tier| (false, tier));
+        let by_fallback = fallback.tiers.into_iter().map(|tier| (true, tier));
+        let mut tiers: Vec<_> = by_store.chain(by_fallback).collect();
+        let order = order.as_slice();
+        tiers.sort_by_key(|(_, tier)| order.iter().position(|charge| charge.counts_as(&tier.charge)));
+        if !tiers.iter().all(|(_, tier)| tier.passes()) {
+            tiers.iter_mut().for_each(|(_, tier)| tier.clear_delay());
+        }
+        let (by_fallback, tiers) = tiers.into_iter().unzip();
+        let failure = StoreFailure {
+            source: DecisionSource::Fallback,
+            by_fallback,
+            unchecked: None,
+        };
+        Self {
+            now: self.now,
+            tiers,
+            failure: Some(failure.into()),
+        }
     }
 
     /// Prepends the tiers of an outer layer's decision.
     pub(crate) fn with_outer_tiers(mut self, outer: &Self) -> Self {
         self.tiers.insert_many(0, outer.tiers.iter().cloned());
-        self.source = self.source.max(outer.source);
+        if let Some(outer) = &outer.failure {
+            let failure = self.failure.get_or_insert_default();
+            failure.source = failure.source.max(outer.source);
+            failure.unchecked = match (failure.unchecked.take(), &outer.unchecked) {
+                (Some(inner), Some(outer)) => Some(inner.with_outer_tiers(outer)),
+                (inner, outer) => inner.or_else(|| outer.clone()),
+            };
+        }
         self
     }
 
@@ -209,14 +295,40 @@ impl Decision {
         self.tiers.iter().find(is_longest).filter(|_| !delay.is_zero())
     }
 
-    /// Whether the store failed and the request passed without being counted.
+    /// Whether the store failed and the request passed without being counted by any limit. If only some of its limits were not
+    /// checked, [`unchecked_limits`](Self::unchecked_limits) returns them, and this is false.
     pub fn is_unchecked(&self) -> bool {
-        self.source == DecisionSource::None
+        self.source() == DecisionSource::None
     }
 
-    /// Whether the store failed and this node's [`fallback`](crate::RateLimitLayer::fallback) decided.
+    /// The limits that the store failed for, while it decided about the other limits of the request: in a cluster, those whose
+    /// nodes are down. They are not among the [`tiers`](Self::tiers).
+    ///
+    /// A request passes without them if its layer [fails open](crate::RateLimitLayer::fail_open), and without shadows always. There
+    /// are none if the store failed for all limits: then [`is_unchecked`](Self::is_unchecked) is true.
+    ///
+    /// ```
+    /// # use tollgate::Decision;
+    /// /// Whether every limit was checked, so that a request which costs money may be served.
+    /// fn is_complete(decision: &Decision) -> bool {
+    ///     !decision.is_unchecked() && decision.unchecked_limits().next().is_none()
+    /// }
+    /// ```
+    pub fn unchecked_limits(&self) -> impl Iterator<Item = &Limit> {
+        let charges = self.unchecked_tiers().map(|unchecked| unchecked.charges.as_slice());
+        charges.into_iter().flatten().map(|charge| &charge.limit)
+    }
+
+    /// Whether it admits the request although a limit that could deny it was not checked.
+    pub(crate) fn fails_open(&self) -> bool {
+        let could_deny = |unchecked: &UncheckedTiers| unchecked.charges.as_slice().iter().any(|charge| !charge.shadow);
+        self.unchecked_tiers().is_some_and(could_deny) && self.admits()
+    }
+
+    /// Whether the store failed and this node's [`fallback`](crate::RateLimitLayer::fallback) decided, about some of the tiers at
+    /// least.
     pub fn is_by_fallback(&self) -> bool {
-        self.source == DecisionSource::Fallback
+        self.source() == DecisionSource::Fallback
     }
 
     /// Whether the response may settle or refund one of the charges.
@@ -224,10 +336,12 @@ impl Decision {
         self.tiers.iter().any(|tier| tier.charge.provisional)
     }
 
-    /// The charges, unless the decision is partial.
+    /// The charges, unless the store failed for some of them.
     pub(crate) fn charges(&self) -> Option<Charges> {
         let charges = self.tiers.iter().map(|tier| tier.charge.clone());
-        (!self.is_partial).then(|| Charges::from_distinct(charges))
+        self.unchecked_tiers()
+            .is_none()
+            .then(|| Charges::from_distinct(charges))
     }
 
     /// A verdict per tier, shadows included.
@@ -247,7 +361,12 @@ impl Decision {
         for tier in &mut self.tiers {
             tier.verdict = tier.verdict.advanced_by(elapsed);
         }
-        for later in &settled.tiers {
+        self.take_over_verdicts(settled);
+    }
+
+    /// Takes over the verdicts of a later decision about some of the tiers.
+    pub(crate) fn take_over_verdicts(&mut self, later: &Self) {
+        for later in &later.tiers {
             let tiers = self.tiers.iter_mut();
             let same = tiers.filter(|tier| tier.charge.counts_as(&later.charge));
             same.for_each(|tier| tier.verdict = later.verdict);
@@ -267,12 +386,13 @@ impl Decision {
     /// Takes out the receipt of the charges, for a refund or a settle. It exists once: the decision in a request's extensions
     /// has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
-        let is_by_fallback = self.is_by_fallback();
-        let charged = self.tiers.iter_mut().filter_map(|tier| {
+        let failure = self.failure.as_deref();
+        let charged = self.tiers.iter_mut().enumerate().filter_map(|(index, tier)| {
             let mark = tier.mark.take()?;
-            Some(Charged::new(tier.charge.clone(), mark))
+            let is_by_fallback = failure.is_some_and(|failure| failure.is_by_fallback(index));
+            Some(Charged::new(tier.charge.clone(), mark, is_by_fallback))
         });
-        Receipt::new(charged, is_by_fallback)
+        Receipt::new(charged)
     }
 }
 
@@ -287,8 +407,7 @@ impl Clone for Decision {
                 [tier] => TierDecisions::from_buf([without_receipt(tier)]),
                 tiers => tiers.iter().map(without_receipt).collect(),
             },
-            source: self.source,
-            is_partial: self.is_partial,
+            failure: self.failure.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use tracing::{
     Instrument, Span,
-    field::{Empty, debug},
+    field::{Empty, debug, display},
 };
 
 use crate::{
@@ -31,10 +31,11 @@ impl DecisionSpan {
         Self(tracing::debug_span!(
             target: "tollgate::decision",
             "decision",
-            limits = %joined(charges, |charge| charge.limit.name()),
+            limits = %limits(charges),
             keys = %joined(charges, |charge| charge.key.digest()),
             outcome = Empty,
             by = Empty,
+            unchecked = Empty,
             denied_by = Empty,
             retry_after = Empty,
             delay = Empty,
@@ -67,6 +68,9 @@ impl DecisionSpan {
         }
         let (outcome, source) = (request_outcome(decision).name(), decision.source().name());
         self.0.record("outcome", outcome).record("by", source);
+        if let Some(unchecked) = decision.unchecked_tiers() {
+            self.0.record("unchecked", display(limits(&unchecked.charges)));
+        }
         if let Some(tier) = decision.denied_by() {
             self.0.record("denied_by", tier.limit().name());
         }
@@ -92,6 +96,11 @@ impl DecisionSpan {
     }
 }
 
+/// The names of the limits, separated by commas.
+pub(crate) fn limits(charges: &Charges) -> impl Display {
+    joined(charges, |charge| charge.limit.name())
+}
+
 /// A property of each charge, separated by commas.
 fn joined<'a, T: Display>(charges: &'a Charges, property: impl Fn(&'a Charge) -> T) -> impl Display {
     struct Joined<'a, F>(&'a [Charge], F);
@@ -111,13 +120,14 @@ fn joined<'a, T: Display>(charges: &'a Charges, property: impl Fn(&'a Charge) ->
 
 fn request_outcome(decision: &Decision) -> RequestOutcome {
     match decision.outcome() {
+        Outcome::Admitted { .. } if decision.fails_open() => RequestOutcome::FailedOpen,
         Outcome::Admitted { .. } => RequestOutcome::Admitted,
         Outcome::Limited { .. } => RequestOutcome::Limited,
         Outcome::Impossible => RequestOutcome::Impossible,
     }
 }
 
-/// Counts the request, and each tier once: by its outcome, or as a shadow that would have denied the request.
+/// Counts the request, and each tier once: by its outcome, as unchecked, or as a shadow that would have denied the request.
 fn count(decision: &Decision) {
     metrics::count_request(request_outcome(decision), decision.source());
     let is_admitted = decision.admits();
@@ -134,5 +144,8 @@ fn count(decision: &Decision) {
             Outcome::Impossible => TierOutcome::Impossible,
         };
         metrics.count_decision(outcome);
+    }
+    for limit in decision.unchecked_limits() {
+        limit.metrics().count_decision(TierOutcome::Unchecked);
     }
 }

@@ -69,7 +69,9 @@ pub fn charges(charges: impl IntoIterator<Item = Charge>) -> Charges {
 
 /// A receipt with default positions.
 pub fn receipt(charges: impl IntoIterator<Item = Charge>) -> Receipt {
-    let charged = charges.into_iter().map(|charge| Charged::new(charge, Mark::default()));
+    let charged = charges
+        .into_iter()
+        .map(|charge| Charged::new(charge, Mark::default(), false));
     Receipt::from_charged(charged.collect())
 }
 

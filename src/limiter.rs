@@ -47,7 +47,8 @@ use crate::{
 /// ```
 ///
 /// # When the store fails
-/// Methods return the store's error, and the caller decides what to do. With a [`Fallback`](crate::Fallback) as the store,
+/// Methods return the store's error, and the caller decides what to do. If the store failed for some tiers only, the charges of the
+/// others are refunded. With a [`Fallback`](crate::Fallback) as the store,
 /// `check`, `peek` and `wait` do not fail; refunds of charges that the store itself made, and `reset`, still need the store.
 #[derive(Clone, Debug)]
 #[must_use = "a limiter does nothing unless it is called"]

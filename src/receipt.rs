@@ -38,8 +38,6 @@ use crate::{
 #[must_use = "dropping a receipt keeps its charge"]
 pub struct Receipt {
     charged: SmallVec<[Charged; 1]>,
-    /// Whether the fallback store made the charges.
-    from_fallback: bool,
 }
 
 /// A charge and its position in the state.
@@ -49,12 +47,19 @@ pub(crate) struct Charged {
     pub(crate) mark: Mark,
     /// The true cost, if it has been set.
     to: Option<Cost>,
+    /// Whether the fallback store made the charge.
+    from_fallback: bool,
 }
 
 impl Charged {
-    pub(crate) fn new(charge: Charge, mark: Mark) -> Self {
+    pub(crate) fn new(charge: Charge, mark: Mark, from_fallback: bool) -> Self {
         let to = None;
-        Self { charge, mark, to }
+        Self {
+            charge,
+            mark,
+            to,
+            from_fallback,
+        }
     }
 
     fn is_under(&self, limit: &str) -> bool {
@@ -68,24 +73,29 @@ impl Charged {
 }
 
 impl Receipt {
-    pub(crate) fn new(charged: impl IntoIterator<Item = Charged>, from_fallback: bool) -> Option<Self> {
+    pub(crate) fn new(charged: impl IntoIterator<Item = Charged>) -> Option<Self> {
         let charged = SmallVec::from_iter(charged);
-        (!charged.is_empty()).then_some(Self { charged, from_fallback })
+        (!charged.is_empty()).then_some(Self { charged })
     }
 
-    pub(crate) fn is_from_fallback(&self) -> bool {
-        self.from_fallback
+    /// Splits off the charges that the fallback store made.
+    pub(crate) fn take_fallback(&mut self) -> Option<Self> {
+        self.take(|charged| charged.from_fallback)
     }
 
     /// The receipt of some of an operation's charges.
     #[cfg(feature = "redis")]
     pub(crate) fn from_charged(charged: Vec<Charged>) -> Self {
-        let (charged, from_fallback) = (charged.into(), false);
-        Self { charged, from_fallback }
+        let charged = charged.into();
+        Self { charged }
     }
 
     pub(crate) fn into_charged(self) -> impl Iterator<Item = Charged> {
         self.charged.into_iter()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.charged.is_empty()
     }
 
     pub(crate) fn charged(&self) -> &[Charged] {
@@ -125,11 +135,14 @@ impl Receipt {
 
     /// Splits off the charges of one limit whose true cost has not been set.
     pub(crate) fn take_unsettled(&mut self, limit: &str) -> Option<Self> {
+        self.take(|charged| charged.is_under(limit) && charged.to.is_none())
+    }
+
+    fn take(&mut self, which: impl Fn(&Charged) -> bool) -> Option<Self> {
         let charged = std::mem::take(&mut self.charged).into_iter();
-        let unsettled = |charged: &Charged| charged.is_under(limit) && charged.to.is_none();
-        let (taken, left): (Vec<_>, _) = charged.partition(unsettled);
+        let (taken, left): (Vec<_>, Vec<_>) = charged.partition(which);
         self.charged = left.into();
-        Self::new(taken, self.from_fallback)
+        Self::new(taken)
     }
 
     /// The charges whose true cost differs from what was charged.

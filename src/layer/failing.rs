@@ -12,12 +12,18 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Admits requests unchecked while the store fails.
     ///
     /// This is the default: an outage of the limiter should not become an outage of the service.
+    ///
+    /// If the store fails for some limits of a request only, as a cluster does while one of its nodes is down, the other limits decide,
+    /// all or none; [`Decision::unchecked_limits`](crate::Decision::unchecked_limits) returns those that were not checked.
     pub fn fail_open(mut self) -> Self {
         self.on_failure = OnFailure::Open;
         self
     }
 
     /// Rejects requests while the store fails: 503 with `Retry-After`.
+    ///
+    /// If the store fails for some limits of a request only, the request is rejected too, and what the others were charged is refunded.
+    /// Shadows do not count: a request passes without them.
     ///
     /// [The guide](crate::guide::when_redis_fails) shows all three failure modes.
     pub fn fail_closed(mut self) -> Self {
@@ -29,7 +35,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///
     /// The memory store starts without state, so `n` nodes admit up to `n` times the limit during an outage. Responses still
     /// contain the remaining quota. Charges made during the outage stay in memory, and are not copied to the store. The layers
-    /// of a service should share one memory store.
+    /// of a service should share one memory store. If the store fails for some limits of a request only, the memory store decides about
+    /// these, all or none with the others.
     ///
     /// ```no_run
     /// # #[cfg(feature = "redis")]

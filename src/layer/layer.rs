@@ -50,7 +50,8 @@ use crate::{
 ///
 /// # When the store fails
 /// By default, requests pass unchecked ([`fail_open`](Self::fail_open)). A layer can also reject them
-/// ([`fail_closed`](Self::fail_closed)), or apply the same limits on this node alone ([`fallback`](Self::fallback)).
+/// ([`fail_closed`](Self::fail_closed)), or apply the same limits on this node alone ([`fallback`](Self::fallback)). In a cluster, this
+/// concerns the limits on nodes that are down: the limits on the other nodes stay exact.
 ///
 /// # Types
 /// `A` and `K` are the algorithm and the key extractor of the first tier, `St` is the store, `R` the responder, and `P` the

@@ -64,8 +64,12 @@ fn describe_redis() {
         "Stores whose circuit breaker for this Redis is open"
     );
     // An alert on the rate of a counter needs its value before the first failure.
-    for outcome in [RequestOutcome::FailedOpen, RequestOutcome::FailedClosed] {
-        requests(outcome, DecisionSource::None).increment(0);
+    for (outcome, source) in [
+        (RequestOutcome::FailedOpen, DecisionSource::None),
+        (RequestOutcome::FailedOpen, DecisionSource::Store),
+        (RequestOutcome::FailedClosed, DecisionSource::None),
+    ] {
+        requests(outcome, source).increment(0);
     }
 }
 
@@ -102,7 +106,7 @@ pub(crate) struct LimitMetrics(Arc<LimitKeys>);
 
 struct LimitKeys {
     /// By outcome.
-    decisions: [Key; 4],
+    decisions: [Key; 5],
     shadow_denials: Key,
     wait: Key,
     #[cfg(feature = "redis")]
@@ -122,6 +126,7 @@ impl LimitMetrics {
             TierOutcome::NotCharged,
             TierOutcome::Limited,
             TierOutcome::Impossible,
+            TierOutcome::Unchecked,
         ];
         Self(Arc::new(LimitKeys {
             decisions: outcomes.map(decisions),

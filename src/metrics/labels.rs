@@ -15,7 +15,7 @@ pub(crate) enum RequestOutcome {
     MissingKey,
     /// It has several different values for its key.
     AmbiguousKey,
-    /// The store failed, and the request passed.
+    /// The store failed for all tiers or some, and the request passed without them.
     FailedOpen,
     /// The store failed, and the request was rejected.
     FailedClosed,
@@ -38,10 +38,11 @@ impl RequestOutcome {
 }
 
 /// What made a decision, the least reliable last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DecisionSource {
+    #[default]
     Store,
-    /// This node's memory, while the store failed.
+    /// This node's memory, while the store failed, for some tiers at least.
     Fallback,
     None,
 }
@@ -64,6 +65,8 @@ pub(crate) enum TierOutcome {
     NotCharged,
     Limited,
     Impossible,
+    /// The store failed for it, and decided about other tiers of the request.
+    Unchecked,
 }
 
 #[cfg(feature = "metrics")]
@@ -74,6 +77,7 @@ impl TierOutcome {
             Self::NotCharged => "not_charged",
             Self::Limited => "limited",
             Self::Impossible => "impossible",
+            Self::Unchecked => "unchecked",
         }
     }
 }

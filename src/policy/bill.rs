@@ -40,8 +40,9 @@ pub(crate) enum Unbilled {
 }
 
 impl Bill {
-    /// Adds a charge. The limits of a policy have distinct names.
-    pub(crate) fn charge(&mut self, charge: Charge) {
+    /// Adds a charge, which fails open unless the layer fails closed. The limits of a policy have distinct names.
+    pub(crate) fn charge(&mut self, mut charge: Charge) {
+        charge.fails_open = true;
         let pushed = self.charges.push(charge);
         debug_assert!(pushed.is_ok(), "limits of different names never share a key");
     }

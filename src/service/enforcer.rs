@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::{
     cancellation::{self, PendingAcquire, PendingSettle},
     charge::Charges,
-    decision::{Decision, TierDecision},
-    decision_span::DecisionSpan,
+    decision::{Decision, TierDecision, UncheckedTiers},
+    decision_span::{self, DecisionSpan},
     extract::KeyError,
     metrics::{self, DecisionSource, RequestOutcome},
     policy::{Bill, Correction, Policy, SettleLater, Unbilled},
@@ -26,7 +26,7 @@ pub(crate) struct Enforcer<P, St, R> {
     pub(crate) misconfigured: AtomicBool,
 }
 
-/// What happens to requests while the store fails.
+/// What happens to requests while the store fails. Charges carry it too, for a store that fails for some of them only.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum OnFailure {
     #[default]
@@ -54,7 +54,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
     {
         let mut bill = Bill::default();
         self.policy.bill(request, &mut bill);
-        let charges = match bill.due() {
+        let mut charges = match bill.due() {
             Ok(charges) => charges,
             Err(why) => {
                 let rejected = Err(Deferred::Rejected(self.reject_uncharged(why)));
@@ -65,6 +65,9 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
             metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
             let exempt = Ok(Decision::exempt(self.store.clock().now()));
             return (Admission::Decided(exempt), DecisionSpan::none());
+        }
+        if let OnFailure::Closed = self.on_failure {
+            charges.set_fails_open(false);
         }
         let mut span = DecisionSpan::new(&charges);
         (self.acquire(charges, &mut span), span)
@@ -101,7 +104,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         self.finalize(result, span).map_err(Deferred::Rejected)
     }
 
-    /// Records the store's final result, and applies the failure mode if the store failed.
+    /// Records the store's final result, and applies the failure mode if the store failed for the whole request.
     pub(super) fn finalize(
         &self,
         result: Result<Decision, St::Error>,
@@ -110,6 +113,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         match result {
             Ok(decision) => {
                 span.record_decision(&decision);
+                log_unchecked(&decision);
                 if !decision.admits() {
                     return Err(Rejection::Limited(decision.into()));
                 }
@@ -191,6 +195,14 @@ pub(super) fn log_rejection(why: &Rejection) {
         Rejection::Blocked => tracing::debug!(target: "tollgate::decision", "request blocked"),
         // Logged when the store failed.
         Rejection::Unavailable(_) => {}
+    }
+}
+
+/// Logs that the store failed for some limits, at the level at which it logs that it failed for all.
+fn log_unchecked(decision: &Decision) {
+    if let Some(UncheckedTiers { charges, error, .. }) = decision.unchecked_tiers() {
+        let limits = decision_span::limits(charges);
+        tracing::debug!(target: "tollgate::decision", %limits, %error, "store failed to decide about some limits");
     }
 }
 

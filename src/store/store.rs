@@ -31,6 +31,11 @@ pub trait Store: Sealed + Clone + Send + Sync + 'static {
     type Future: Future<Output = Result<Decision, Self::Error>> + Send + Unpin + 'static;
 
     /// Applies an operation in one atomic step, and returns the decision.
+    ///
+    /// A cluster may fail for some charges of an [`Acquire`](Operation::Acquire) only: then the others are refunded, and the error is
+    /// returned. Charges that are shadows fail no request: the decision of the others is returned, and
+    /// [`unchecked_limits`](Decision::unchecked_limits) returns the limits of the shadows. A decision that denies is returned even if the
+    /// cluster failed for other charges.
     fn apply(&self, operation: Operation) -> Self::Future;
 
     /// Acquires charges synchronously, if the store can; otherwise returns them.

@@ -14,7 +14,10 @@ use support::{
     requests::{count_admitted, user_key},
 };
 
-use crate::recorder::{MetricInfo, TestRecorder};
+use crate::{
+    cluster::send_with_a_node_down,
+    recorder::{MetricInfo, TestRecorder},
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -58,6 +61,7 @@ async fn produce_every_outcome() {
     let _cancelled = timeout(Duration::from_millis(1), limited(redis.clone())).await;
     server.kill();
     store_failure(&redis).await;
+    send_with_a_node_down().await;
 }
 
 /// Admitted, spared, limited and impossible requests; shadow, exempt, blocked, without a key and with an ambiguous one.

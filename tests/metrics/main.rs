@@ -1,6 +1,7 @@
 //! Metrics: exactly what happened, under the names that docs/observability.md lists, and nothing else.
 
 mod circuit_breaker;
+mod cluster;
 mod decisions;
 mod documented;
 mod recorder;

@@ -62,11 +62,11 @@ async fn a_span_is_open_while_a_call_is_delayed() {
 
 #[cfg(feature = "redis")]
 mod on_redis {
-    use tollgate::{AsError, Fallback, Global, MemoryStore, RateLimitLayer};
+    use tollgate::{AsError, Fallback, Global, Limit, MemoryStore, RateLimitLayer};
     use tower::{BoxError, Layer, ServiceExt, service_fn};
 
     use super::*;
-    use support::redis::RedisServer;
+    use support::{cluster::Cluster, redis::RedisServer};
 
     /// Anchored, so that the window does not end at midnight.
     fn a_day() -> FixedWindow {
@@ -121,5 +121,28 @@ mod on_redis {
             [false, false, false, false, true, false, true]
         );
         assert!(spans.iter().all(|span| !span.is_open() && span.entered > 0));
+    }
+
+    #[tokio::test]
+    async fn a_span_records_the_limits_that_were_not_checked() {
+        listen();
+        let mut cluster = Cluster::start();
+        let store = cluster.store().build().unwrap();
+        let redis_key = |name: &str, key: &Key| store.redis_key(&Limit::new(name, a_day()), key);
+        let nodes = cluster.primaries();
+        let key_on = |node: usize, name: &str| cluster.key_on(nodes[node], |key| redis_key(name, key));
+        let [up, down] = [key_on(0, "span-up"), key_on(1, "span-down")];
+        cluster.kill_owner(cluster.slot_of(&redis_key("span-down", &down)));
+        let extract = |key: Key| move |(): &()| key.clone();
+        let layer = RateLimitLayer::new("span-up", a_day(), extract(up), store)
+            .tier("span-down", a_day(), extract(down))
+            .respond_with(AsError);
+        assert!(pass(layer.clone()).await);
+        assert!(!pass(layer).await);
+        let spans = of("span-up,span-down");
+        assert_eq!(outcomes(&spans), ["failed_open", "limited"]);
+        for field in [("by", "store"), ("unchecked", "span-down")] {
+            assert!(spans.iter().all(|span| span.recorded().contains(&field)), "{field:?}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! A shared cluster, stores on it, and the charges they have made.
 
-use std::sync::OnceLock;
+use std::{sync::OnceLock, time::Duration};
 
+use tokio::time;
 use tollgate::{Charge, Charges, Decision, FixedWindow, Key, Limit, ManualClock, Quota, RedisStore, RedisStoreBuilder};
 
 use support::{cluster::Cluster, redis::stored};
@@ -56,6 +57,13 @@ pub(crate) fn charged(cluster: &Cluster, prefix: &str, name: &str) -> u64 {
     let key = key(prefix, name);
     let state = stored(&mut cluster.client_of(cluster.slot_of(&key)), &key);
     state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())
+}
+
+/// Advances the clock of the runtime.
+pub(crate) async fn advance(by: Duration) {
+    time::pause();
+    time::advance(by).await;
+    time::resume();
 }
 
 /// Names whose keys are on different nodes, one per primary.

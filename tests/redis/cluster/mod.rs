@@ -2,4 +2,5 @@
 
 mod fixture;
 mod groups;
+mod node_down;
 mod nodes;

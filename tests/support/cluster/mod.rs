@@ -6,7 +6,7 @@ mod view;
 use std::process::Command;
 
 pub use migration::Migration;
-use tollgate::{RedisStore, RedisStoreBuilder, redis::Connection};
+use tollgate::{Key, RedisStore, RedisStoreBuilder, redis::Connection};
 use view::View;
 
 use super::{
@@ -81,6 +81,13 @@ impl Cluster {
         query(&mut running.client(), &format!("CLUSTER KEYSLOT {key}"))
     }
 
+    /// A key whose Redis key is on this node.
+    pub fn key_on(&self, node: usize, redis_key: impl Fn(&Key) -> String) -> Key {
+        let mut keys = (0..).map(|number| Key::named("key", number));
+        keys.find(|key| self.node_of(self.slot_of(&redis_key(key))) == node)
+            .unwrap()
+    }
+
     /// Allows a failover, waits until another node owns the slot, and returns its index.
     pub fn await_failover(&self, slot: u16, from: usize) -> usize {
         self.allow_failover(true);
@@ -90,6 +97,17 @@ impl Cluster {
         self.await_slots();
         self.allow_failover(false);
         node
+    }
+
+    /// Kills the owner of a slot. No replica is promoted, and the other nodes continue to serve their slots.
+    pub fn kill_owner(&mut self, slot: u16) {
+        let owner = self.node_of(slot);
+        for node in &self.nodes {
+            let redis = &mut node.client();
+            query::<()>(redis, "CONFIG SET cluster-require-full-coverage no");
+            query::<()>(redis, "CONFIG SET cluster-replica-no-failover yes");
+        }
+        self.nodes[owner].kill();
     }
 
     /// Sets the node timeout. It is long by default, so that a busy machine causes no failover.

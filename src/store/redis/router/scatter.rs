@@ -3,18 +3,21 @@
 //! No script can charge several slots atomically. So each slot is charged in parallel, and if one denies, the charges of the
 //! others are refunded. A limit is never exceeded; but until a charge is refunded it may cause denials of other requests, and
 //! if the refund is lost, until it expires.
+//!
+//! If the node of a slot fails, the others decide alone, provided that every charge in the slot fails open or is a shadow: one node
+//! that is down must not lift the limits on the others. Otherwise the request fails, and its charges are refunded.
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use tokio::time::{Instant, timeout_at};
 
 use super::{join_all::join_all, router::Router, slot_map::Slot};
 use crate::{
     charge::{Charge, Charges},
-    decision::{Decision, TierDecision},
+    decision::{Decision, TierDecision, UncheckedTiers},
     operation::Operation,
     receipt::Receipt,
-    store::redis::batch::Response,
+    store::redis::{batch::Response, error::StoreError},
 };
 
 /// Refunds that are not completed at the deadline of their request.
@@ -33,12 +36,16 @@ impl Router {
         S: Fn(Slot, Operation, Instant) -> F + Sync,
         F: Future<Output = Response> + Send + 'a,
     {
-        let acquires = matches!(operation, Operation::Acquire(_));
+        let acquired = match &operation {
+            Operation::Acquire(charges) => Some(charges.clone()),
+            _ => None,
+        };
         let parts = split(operation, |charge| self.slot(charge));
         let mut responses = gather(parts, deadline, submit).await;
-        let is_admitted = |part: &SlotPart<Response>| part.payload.as_ref().is_ok_and(Decision::admits);
         let mut late: Option<LateRefunds<'a>> = None;
-        if acquires && !responses.iter().all(is_admitted) {
+        if let Some(charges) = &acquired
+            && !responses.iter().all(|part| part.lets_pass(charges))
+        {
             let refunds = refunds(&mut responses);
             let mut refunded = Box::pin(gather(refunds, Instant::now() + self.timeout, submit));
             match timeout_at(deadline, &mut refunded).await {
@@ -46,7 +53,7 @@ impl Router {
                 Err(_) => late = Some(Box::pin(async move { drop(refunded.await) })),
             }
         }
-        (merge(responses), late)
+        (merge(responses, acquired.as_ref(), deadline), late)
     }
 }
 
@@ -86,6 +93,21 @@ impl<T> SlotPart<T> {
             positions: self.positions,
             payload: map(self.payload),
         }
+    }
+}
+
+impl SlotPart<Response> {
+    /// Whether it admits its tiers, or failed and every one of them fails open or is a shadow.
+    fn lets_pass(&self, charges: &Charges) -> bool {
+        match &self.payload {
+            Ok(decision) => decision.admits(),
+            Err(_) => !self.charges(charges).any(Charge::is_required),
+        }
+    }
+
+    /// Its charges among those of the request.
+    fn charges<'a>(&self, charges: &'a Charges) -> impl Iterator<Item = &'a Charge> {
+        self.positions.iter().map(|position| &charges.as_slice()[*position])
     }
 }
 
@@ -174,21 +196,30 @@ fn refresh_verdicts(responses: &mut [SlotPart<Response>], refunded: Vec<SlotPart
     }
 }
 
-/// Merges the responses of all parts. A denial is final, even if other parts failed; otherwise, the error of one part fails the
-/// request.
-fn merge(responses: Vec<SlotPart<Response>>) -> Response {
+/// Merges the responses of all parts. A denial is final, even if other parts failed. Otherwise an acquire fails if a part with a
+/// required charge failed, or all parts did; every other operation fails if one part did.
+fn merge(responses: Vec<SlotPart<Response>>, acquired: Option<&Charges>, deadline: Instant) -> Response {
     let is_denial = |part: &SlotPart<Response>| matches!(&part.payload, Ok(decision) if !decision.admits());
     let is_denied = responses.iter().any(is_denial);
+    let is_decided = |charges: &Charges| {
+        let is_answered = responses.iter().any(|part| part.payload.is_ok());
+        is_denied || is_answered && responses.iter().all(|part| part.lets_pass(charges))
+    };
+    let decided = acquired.filter(|charges| is_decided(charges));
     let (mut now, mut tiers): (_, Vec<(usize, TierDecision)>) = (0, Vec::new());
-    let mut is_partial = false;
+    let (mut failed, mut failure): (_, Option<StoreError>) = (Vec::new(), None);
     for SlotPart { positions, payload, .. } in responses {
         match payload {
             Ok(decision) => {
                 now = now.max(decision.now());
                 tiers.extend(positions.into_iter().zip(decision.into_tiers()));
             }
-            Err(_) if is_denied => is_partial = true,
-            Err(error) => return Err(error),
+            Err(error) => {
+                failed.extend(positions);
+                // An error after which a charge is in doubt is reported rather than one that certainly charged nothing.
+                failure = failure.filter(|known| known.may_have_charged() || !error.may_have_charged());
+                failure.get_or_insert(error);
+            }
         }
     }
     tiers.sort_by_key(|(position, _)| *position);
@@ -197,8 +228,114 @@ fn merge(responses: Vec<SlotPart<Response>>) -> Response {
         tiers.iter_mut().for_each(TierDecision::clear_delay);
     }
     let decision = Decision::new(now, tiers.into_iter().collect());
-    Ok(match is_partial {
-        true => decision.partial(),
-        false => decision,
-    })
+    match (failure, decided) {
+        (None, _) => Ok(decision),
+        (Some(error), None) => Err(error),
+        (Some(error), Some(charges)) => {
+            failed.sort_unstable();
+            let charges = failed.into_iter().map(|position| charges.as_slice()[position].clone());
+            Ok(decision.with_unchecked_tiers(UncheckedTiers {
+                charges: Charges::from_distinct(charges),
+                error: Arc::new(error),
+                deadline,
+            }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        algorithm::TokenBucket,
+        key::Key,
+        limit::Limit,
+        quota::Quota,
+        verdict::{Outcome, Verdict},
+    };
+
+    /// The parts of a request with one charge per slot.
+    fn parts(responses: Vec<Response>) -> Vec<SlotPart<Response>> {
+        let parts = Slot::all().zip(responses).enumerate();
+        parts
+            .map(|(position, (slot, payload))| SlotPart {
+                slot,
+                positions: vec![position],
+                payload,
+            })
+            .collect()
+    }
+
+    fn charges<const N: usize>(fails_open: [bool; N]) -> Charges {
+        let limit = Limit::new("limit", TokenBucket::new(Quota::per_second(1)));
+        Charges::from_distinct(fails_open.into_iter().enumerate().map(|(number, fails_open)| Charge {
+            fails_open,
+            ..Charge::new(limit.clone(), Key::named("user", number))
+        }))
+    }
+
+    fn response(charges: &Charges, position: usize, outcome: Outcome) -> Response {
+        let verdict = Verdict {
+            outcome,
+            remaining: 0,
+            reset_after: 1,
+        };
+        let tier = TierDecision::new(charges.as_slice()[position].clone(), verdict);
+        Ok(Decision::of_one(7, tier))
+    }
+
+    fn timeout(sent: bool) -> StoreError {
+        StoreError::timeout(&"127.0.0.1:6379".into(), std::time::Duration::from_secs(1), sent)
+    }
+
+    fn merged(responses: Vec<Response>, charges: &Charges) -> Response {
+        merge(parts(responses), Some(charges), Instant::now())
+    }
+
+    #[test]
+    fn an_error_after_which_a_charge_is_in_doubt_is_reported_first() {
+        let errors = |sent: &[bool]| sent.iter().map(|sent| Err(timeout(*sent))).collect();
+        let all = charges([true; 3]);
+        for (sent, expected) in [
+            ([false, false, false], false),
+            ([false, true, false], true),
+            ([true, false, false], true),
+            ([false, false, true], true),
+        ] {
+            let error = merged(errors(&sent), &all).unwrap_err();
+            assert_eq!(error.may_have_charged(), expected, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn the_others_decide_if_every_charge_that_failed_fails_open() {
+        let admitted = Outcome::Admitted { delay: 0 };
+        let limited = Outcome::Limited { retry_after: 1 };
+        for (fails_open, outcome, expected) in [
+            ([false, true], admitted, Some(true)),
+            ([true, false], admitted, None),
+            ([true, true], limited, Some(false)),
+            ([false, false], limited, Some(false)),
+        ] {
+            let charges = charges(fails_open);
+            let merged = merged(vec![response(&charges, 0, outcome), Err(timeout(true))], &charges);
+            assert_eq!(merged.as_ref().ok().map(Decision::admits), expected, "{fails_open:?}");
+            if let Ok(decision) = merged {
+                let unchecked = decision.unchecked_tiers().unwrap();
+                assert_eq!(unchecked.charges.as_slice()[0].key, Key::named("user", 1));
+                assert!(decision.charges().is_none());
+            }
+        }
+    }
+
+    /// A refund that failed in one slot has failed.
+    #[test]
+    fn a_correction_fails_if_one_part_fails() {
+        let charges = charges([true; 2]);
+        let responses = vec![
+            response(&charges, 0, Outcome::Admitted { delay: 0 }),
+            Err(timeout(true)),
+        ];
+        assert!(merge(parts(responses), None, Instant::now()).is_err());
+    }
 }

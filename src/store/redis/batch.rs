@@ -192,8 +192,11 @@ impl Batch {
             let decided = reply.decision(operation);
             match (&self.denial_cache, &decided) {
                 // The verdicts on a part are not the decision about the whole request.
-                _ if request.is_part => {}
+                _ if acquires && request.is_part => {}
                 (Some(cache), Ok(decision)) if acquires => cache.insert(decision, sent, received),
+                (Some(cache), Ok(decision)) if request.is_part => {
+                    cache.forget(decision.tiers().iter().map(|tier| &tier.charge), received);
+                }
                 (Some(cache), _) if !acquires => cache.clear(received),
                 _ => {}
             }

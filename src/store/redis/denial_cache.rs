@@ -4,10 +4,14 @@
 //! A denial is repeated until its `retry_after` has elapsed, and for a second at most, since another process may have
 //! refunded a charge. It applies to the version of the limit that was denied: after a limit has changed, Redis is asked at once.
 //!
+//! A refund in this process clears the cache, except that of a part of a request in a cluster, which happens with every request that
+//! one slot denies and another admits: it forgets the denials of its own keys, which its charge may have caused.
+//!
 //! A denial expires slightly early rather than late: its age counts from when the call was sent, but the `retry_after` that
 //! clients receive counts from when the reply arrived.
 
 use std::{
+    collections::HashMap,
     hash::BuildHasher,
     sync::{
         PoisonError, RwLock, RwLockWriteGuard,
@@ -33,6 +37,9 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 /// The maximal number of denials.
 const MAX_DENIALS: usize = 10_000;
 
+/// The maximal number of keys with a refund whose time is known.
+const MAX_REFUNDED: usize = 1_000;
+
 /// The minimal interval between sweeps of expired denials. A client that exhausts more keys than fit must not cause a sweep
 /// with each request.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -52,6 +59,23 @@ struct CacheState {
     swept: Option<Instant>,
     /// When a charge was last refunded. Denials of calls that were sent before are not cached: they may precede the refund.
     last_refund: Option<Instant>,
+    /// The same for the keys of parts, by the hash of the charge. A denial is cached within [`MAX_AGE`] after its call was sent, so an
+    /// older refund has no effect.
+    refunded: HashMap<u64, Instant>,
+}
+
+impl CacheState {
+    /// Whether a charge was refunded after a call was sent that denied it.
+    fn is_refunded_since(&self, sent: Instant, hash: u64) -> bool {
+        let refunds = [self.last_refund, self.refunded.get(&hash).copied()];
+        refunds.into_iter().flatten().any(|refund| sent <= refund)
+    }
+
+    fn clear(&mut self, now: Instant) {
+        self.last_refund = Some(now);
+        self.refunded.clear();
+        self.denials.clear();
+    }
 }
 
 struct CachedDenial {
@@ -149,8 +173,9 @@ impl DenialCache {
         let Some(denial) = denial.filter(|denial| denial.until > received) else {
             return;
         };
+        let hash = self.hash(denial.charge());
         let mut state = self.state();
-        if state.last_refund.is_some_and(|last_refund| sent <= last_refund) {
+        if state.is_refunded_since(sent, hash) {
             return;
         }
         if state.denials.len() >= MAX_DENIALS && state.swept.is_none_or(|swept| received - swept >= SWEEP_INTERVAL) {
@@ -158,7 +183,6 @@ impl DenialCache {
             state.swept = Some(received);
         }
         let full = state.denials.len() >= MAX_DENIALS;
-        let hash = self.hash(denial.charge());
         let entry = state.denials.entry(
             hash,
             |known| known.charge().counts_as(denial.charge()),
@@ -178,9 +202,31 @@ impl DenialCache {
     /// may be wrong now, and asking Redis once more is cheap.
     pub(crate) fn clear(&self, now: Instant) {
         let mut state = self.state();
-        state.last_refund = Some(now);
-        state.denials.clear();
+        state.clear(now);
         self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// Forgets the denials of these charges after the refund of a part of a request. Other denials stay: the request that is refunded
+    /// here because of an exhausted key is denied from the cache the next time.
+    pub(crate) fn forget<'a>(&self, charges: impl IntoIterator<Item = &'a Charge>, now: Instant) {
+        let mut state = self.state();
+        for charge in charges {
+            let hash = self.hash(charge);
+            if let Ok(denial) = state
+                .denials
+                .find_entry(hash, |denial| denial.charge().counts_as(charge))
+            {
+                denial.remove();
+            }
+            state.refunded.insert(hash, now);
+        }
+        if state.refunded.len() > MAX_REFUNDED {
+            state.refunded.retain(|_, refund| now < *refund + MAX_AGE);
+        }
+        if state.refunded.len() > MAX_REFUNDED {
+            state.clear(now);
+        }
+        self.count.store(state.denials.len(), Ordering::Relaxed);
     }
 
     fn hash(&self, charge: &Charge) -> u64 {
@@ -215,6 +261,44 @@ mod tests {
 
     fn is_cached(cache: &DenialCache, user: usize) -> bool {
         cache.get(charge(user).into()).is_ok()
+    }
+
+    /// A denial in flight during the refund of a part is not cached for the refunded key.
+    #[tokio::test(start_paused = true)]
+    async fn a_part_refund_forgets_the_denials_of_its_keys() {
+        let cache = DenialCache::default();
+        let second = Duration::from_secs(1);
+        [1, 2].into_iter().for_each(|user| deny(&cache, user, second));
+        cache.forget([&charge(1), &charge(3)], Instant::now());
+        assert_eq!([1, 2, 3].map(|user| is_cached(&cache, user)), [false, true, false]);
+        [1, 3, 4].into_iter().for_each(|user| deny(&cache, user, second));
+        assert_eq!([1, 3, 4].map(|user| is_cached(&cache, user)), [false, false, true]);
+        tokio::time::advance(Duration::from_millis(1)).await;
+        [1, 3].into_iter().for_each(|user| deny(&cache, user, second));
+        assert_eq!([1, 3].map(|user| is_cached(&cache, user)), [true, true]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_keys_of_part_refunds_are_bounded() {
+        let cache = DenialCache::default();
+        let forget = |users: std::ops::Range<usize>| {
+            let charges: Vec<Charge> = users.map(charge).collect();
+            cache.forget(&charges, Instant::now());
+        };
+        let other = 10 * MAX_REFUNDED;
+        forget(0..MAX_REFUNDED);
+        // Refunds that no denial in flight can precede are dropped.
+        tokio::time::advance(MAX_AGE).await;
+        deny(&cache, other, MAX_AGE);
+        forget(MAX_REFUNDED..2 * MAX_REFUNDED);
+        assert_eq!(cache.state().refunded.len(), MAX_REFUNDED);
+        assert!(is_cached(&cache, other));
+        // If the keys do not fit, the whole cache is cleared.
+        forget(0..1);
+        assert_eq!(cache.state().refunded.len(), 0);
+        assert!(!is_cached(&cache, other));
+        deny(&cache, other, MAX_AGE);
+        assert!(!is_cached(&cache, other));
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use tokio::{task::yield_now, time};
+use tokio::task::yield_now;
 use tollgate::{AsError, Key, ManualClock, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use super::fixture::{
-    LIMIT, builder, charge, charged, charges, key, names_on_each_node, remaining, shared_cluster, store, window,
+    LIMIT, advance, builder, charge, charged, charges, key, names_on_each_node, remaining, shared_cluster, store,
+    window,
 };
 use support::{
     cluster::Cluster,
     leaks::tasks,
-    redis::{DEADLINE, acquire, calls, poll_once, query},
+    redis::{DEADLINE, acquire, calls, poll_once, query, stored},
     wait::{eventually, stop_clock, with_timeout, yield_until},
 };
 
@@ -145,13 +146,6 @@ async fn a_refund_is_completed_after_the_deadline() {
     .await;
 }
 
-/// Advances the clock of the runtime.
-async fn advance(by: Duration) {
-    time::pause();
-    time::advance(by).await;
-    time::resume();
-}
-
 /// A cached denial needs no calls, and no charges with refunds.
 #[tokio::test]
 async fn a_denial_of_several_nodes_is_cached() {
@@ -177,6 +171,34 @@ async fn a_denial_of_several_nodes_is_cached() {
     }
     clock.end().await;
     assert_eq!(call_counts(), before);
+}
+
+/// A denial because of a charge that is refunded afterwards is not repeated from the cache.
+#[tokio::test]
+async fn a_denial_before_a_refund_is_not_cached() {
+    let cluster = Cluster::start();
+    let prefix = "refunded";
+    let store = builder(&cluster, prefix).build().unwrap();
+    let [last, full, _] = names_on_each_node(&cluster, prefix);
+    let [mut last_node, mut full_node] =
+        [&last, &full].map(|name| cluster.client_of(cluster.slot_of(&key(prefix, name))));
+    // The cache expires after a second.
+    let clock = stop_clock();
+    assert!(acquire(&store, charge(&last).cost(LIMIT - 1)).await.admits());
+    assert!(acquire(&store, charge(&full).cost(LIMIT)).await.admits());
+    query::<()>(&mut full_node, "CLIENT PAUSE 600000 WRITE");
+    let group = tokio::spawn(store.apply(Operation::Acquire(charges([last.as_str(), &full]))));
+    let mut count = || {
+        let state = stored(&mut last_node, &key(prefix, &last)).unwrap();
+        state.split_once(' ').unwrap().1.to_owned()
+    };
+    yield_until(async || count() == LIMIT.to_string()).await;
+    // The charge of the group is the reason for this denial.
+    assert!(!acquire(&store, charge(&last)).await.admits());
+    query::<()>(&mut full_node, "CLIENT UNPAUSE");
+    assert!(!group.await.unwrap().unwrap().admits());
+    assert!(acquire(&store, charge(&last)).await.admits());
+    clock.end().await;
 }
 
 /// A denial that does not cover every tier is not queued: the retry could be admitted by the remaining tiers alone.
@@ -205,18 +227,12 @@ async fn cluster_node_down() {
     let [up, full, down] = names.each_ref().map(String::as_str);
     acquire(&store, charges([up, full, down])).await;
     acquire(&store, charge(full).cost(LIMIT - 1)).await;
-    // The other nodes stay available, and no replica is promoted.
-    for node in &cluster.nodes {
-        let redis = &mut node.client();
-        query::<()>(redis, "CONFIG SET cluster-require-full-coverage no");
-        query::<()>(redis, "CONFIG SET cluster-replica-no-failover yes");
-    }
     let node = cluster.node_of(cluster.slot_of(&key(prefix, down)));
     // A key of another limit on the same node.
     let other = |name: &String| key(prefix, name).replace(":limit:", ":other:");
     let is_on_node = |name: &String| cluster.node_of(cluster.slot_of(&other(name))) == node;
     let other = (0..).map(|number| format!("name{number}")).find(is_on_node).unwrap();
-    cluster.nodes[node].kill();
+    cluster.kill_owner(cluster.slot_of(&key(prefix, down)));
     let denied = acquire(&store, charges([up, full, down])).await;
     assert!(!denied.admits());
     assert_eq!(remaining(&denied), [9, 0]);

@@ -406,7 +406,10 @@ async fn a_refund_after_a_denial_of_the_fallback_is_completed() {
         } else {
             // The refund has a deadline of its own.
             advance(DEADLINE / 2).await;
-            let denial = request.await.unwrap();
+            let Poll::Ready(denial) = poll(&mut request).await else {
+                panic!("the denial waits for the refund beyond the deadline");
+            };
+            let denial = denial.unwrap();
             assert_eq!((denial.admits(), remaining(&denial)), (false, vec![99, 0]));
         }
         query::<()>(redis, "CLIENT UNPAUSE");

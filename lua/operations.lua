@@ -1,4 +1,4 @@
--- The operations: charge limits, settle charges, reset keys. Each state is read once and written once.
+-- The operations: charge limits, peek at them, settle charges, reset keys. Each state is read once and written once.
 
 for i = 1, #rules do
   local name = rules[i].algorithm
@@ -75,8 +75,8 @@ local ACQUIRE, SETTLE, RESET = 4, 7, 2
 -- The time, then six numbers per charge; the table is preallocated for one charge, like most calls. `written` is its length.
 local reply, written = { now, nil, nil, nil, nil, nil, nil }, 1
 
--- Peeks all charges, and commits them only if all admit.
-local function acquire()
+-- Peeks all charges, and commits them only if all admit, unless it only peeks.
+local function acquire(only_peeks)
   local args, states, reply = args, states, reply
   local first, tier, admitted = cursor + 3, written, true
   local last = cursor + 2 + ACQUIRE * args[cursor + 2]
@@ -100,6 +100,8 @@ local function acquire()
         reply[tier + 1], reply[tier + 2], reply[tier + 3], reply[tier + 4] = rule.algorithm.peek(rule, state, 0)
       end
       reply[tier + 5], reply[tier + 6] = -1, -1
+    elseif only_peeks then
+      reply[tier + 5], reply[tier + 6] = -1, -1
     elseif reply[tier + 5] >= 0 then
       rule.algorithm.commit(rule, state, args[charge + 2], reply[tier + 5], reply[tier + 6])
     end
@@ -116,6 +118,11 @@ local function rare_operations()
       reply[written + i] = number
     end
     written = written + 6
+  end
+
+  -- Returns the verdicts of an acquire, and charges nothing.
+  local function peek()
+    acquire(true)
   end
 
   -- Corrects charges to their true cost.
@@ -148,6 +155,6 @@ local function rare_operations()
     end
   end
 
-  return { settle = settle, reset = reset }
+  return { peek = peek, settle = settle, reset = reset }
 end
 

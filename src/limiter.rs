@@ -145,8 +145,7 @@ impl<St: Store> Limiter<St> {
 
     /// Returns the current state of every tier without charging. Metrics and traces do not include it.
     pub async fn peek(&self, key: &Key) -> Result<Decision, St::Error> {
-        let charges = self.charges(key, 0);
-        PendingAcquire::new(charges, None).wait(&self.store).await
+        self.store.apply(Operation::Peek(self.charges(key, 0))).await
     }
 
     /// Charges 1 as soon as every tier admits it, and returns when the call may proceed. If that takes longer than `max`,

@@ -20,6 +20,8 @@ use crate::{
 /// let limit = Limit::new("exports", SlidingCounter::new(Quota::per_hour(10)));
 /// let charge = Charge::new(limit, Key::named("user", 1)).cost(4);
 ///
+/// let Ok(decision) = store.apply(Operation::Peek(charge.clone().cost(11).into())).await;
+/// assert_eq!(decision.outcome(), tollgate::Outcome::Impossible);
 /// let Ok(mut decision) = store.apply(Operation::Acquire(charge.clone().into())).await;
 /// assert_eq!(decision.tiers()[0].verdict().remaining(), 6);
 /// let receipt = decision.take_receipt().expect("it was admitted");
@@ -34,6 +36,8 @@ use crate::{
 pub enum Operation {
     /// Applies these charges, all or none.
     Acquire(Charges),
+    /// Returns the decision that an acquire of these charges would return, without charging. The decision has no receipt.
+    Peek(Charges),
     /// Refunds what still counts of a charge.
     Refund(Receipt),
     /// Corrects a charge to the true costs of its receipt: a surplus is refunded, and a deficit is charged even if the limit
@@ -50,10 +54,19 @@ impl Operation {
         Self::Acquire(Charges::new())
     }
 
+    /// Whether it may lower the usage of a key, so that an earlier denial no longer applies.
+    #[cfg(feature = "redis")]
+    pub(crate) fn may_refund(&self) -> bool {
+        match self {
+            Self::Acquire(_) | Self::Peek(_) => false,
+            Self::Refund(_) | Self::Settle(_) | Self::Reset(_) => true,
+        }
+    }
+
     /// Its charges, in order.
     pub(crate) fn charges(&self) -> impl Iterator<Item = &Charge> {
         let (charges, charged) = match self {
-            Self::Acquire(charges) | Self::Reset(charges) => (charges.as_slice(), &[][..]),
+            Self::Acquire(charges) | Self::Peek(charges) | Self::Reset(charges) => (charges.as_slice(), &[][..]),
             Self::Refund(receipt) | Self::Settle(receipt) => (&[][..], receipt.charged()),
         };
         charges.iter().chain(charged.iter().map(|charged| &charged.charge))
@@ -63,7 +76,7 @@ impl Operation {
     #[cfg(feature = "redis")]
     pub(crate) fn into_charges(self) -> impl Iterator<Item = Charge> {
         let (charges, charged) = match self {
-            Self::Acquire(charges) | Self::Reset(charges) => (Some(charges.into_each()), None),
+            Self::Acquire(charges) | Self::Peek(charges) | Self::Reset(charges) => (Some(charges.into_each()), None),
             Self::Refund(receipt) | Self::Settle(receipt) => (None, Some(receipt.into_charges())),
         };
         charges.into_iter().flatten().chain(charged.into_iter().flatten())

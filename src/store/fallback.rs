@@ -99,6 +99,10 @@ impl<St: Store> Store for Fallback<St> {
         let memory = self.memory.clone();
         let stage = match operation {
             Operation::Acquire(charges) => self.acquire(charges),
+            Operation::Peek(charges) => FallbackStage::Pending {
+                response: self.store.apply(Operation::Peek(charges.clone())),
+                next: Next::PeekMemory(charges),
+            },
             Operation::Refund(receipt) => self.correct(receipt, Operation::Refund),
             Operation::Settle(receipt) => self.correct(receipt, Operation::Settle),
             Operation::Reset(charges) => {
@@ -147,6 +151,8 @@ enum Next<St> {
         /// Where to refund if memory denies; `None` if the store decides about all charges or none.
         refund_to: Option<St>,
     },
+    /// Peeks at memory if the store fails.
+    PeekMemory(Charges),
     /// Merges the response with memory's decision about other tiers.
     Merge {
         order: Charges,
@@ -237,6 +243,9 @@ impl<St: Store> Future for FallbackDecision<St> {
             let decided = match (result, next) {
                 (Err(_), Next::AskMemory { order, .. }) => {
                     Ok(apply_to(&this.memory, Operation::Acquire(order)).by_fallback())
+                }
+                (Err(_), Next::PeekMemory(charges)) => {
+                    Ok(apply_to(&this.memory, Operation::Peek(charges)).by_fallback())
                 }
                 (Ok(decision), Next::AskMemory { order, refund_to }) => {
                     match this.ask_memory(decision, &order, refund_to) {

@@ -60,7 +60,13 @@ impl<'a> Replay<'a> {
         let operations = match action {
             Action::Acquire(costs) => {
                 let charges = self.charges(costs);
-                self.each(|| Operation::Acquire(charges.clone()))
+                let peeked = self.peek(&charges).await;
+                let decision = self.apply(self.each(|| Operation::Acquire(charges.clone()))).await;
+                // A server's own clock has advanced since the peek.
+                if decision.now() == self.now {
+                    assert_eq!(comparable(&decision), peeked);
+                }
+                return Some(decision);
             }
             Action::Refund(which, latest) => self
                 .receipts(*which, *latest)?
@@ -90,6 +96,18 @@ impl<'a> Replay<'a> {
             }
         };
         Some(self.apply(operations).await)
+    }
+
+    /// Peeks in every store, and compares the decisions.
+    async fn peek(&self, charges: &Charges) -> String {
+        let mut decisions = Vec::new();
+        for store in self.stores {
+            let mut decision = store.apply(self.now, Operation::Peek(charges.clone())).await;
+            assert!(decision.take_receipt().is_none());
+            decisions.push(comparable(&decision));
+        }
+        decisions.windows(2).for_each(|pair| assert_eq!(pair[0], pair[1]));
+        decisions.swap_remove(0)
     }
 
     /// Applies the operation to every store and compares the decisions.

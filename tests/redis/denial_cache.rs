@@ -69,6 +69,21 @@ async fn a_denial_is_cached_for_the_same_cost() {
 }
 
 #[tokio::test]
+async fn a_peek_neither_uses_nor_changes_the_cache() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let clock = stop_clock();
+    let (store, other) = (store_with_denial(&server).await, server.store().build().unwrap());
+    for (store, cached_calls) in [(store, 0), (other, 1)] {
+        let before = calls(redis, "evalsha");
+        assert!(!store.apply(Operation::Peek(charge(2).into())).await.unwrap().admits());
+        assert_eq!(calls(redis, "evalsha") - before, 1);
+        assert_eq!(calls_of_denied(&store, redis, charge(2)).await, cached_calls);
+    }
+    clock.end().await;
+}
+
+#[tokio::test]
 async fn a_cached_denial_has_a_current_retry_after() {
     let server = RedisServer::start();
     let clock = stop_clock();

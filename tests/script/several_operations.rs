@@ -32,7 +32,7 @@ const EARLIER_CHARGES: [&[i64]; 6] = [
 ];
 
 /// A sequence of operations on two keys. `@5.1` is the receipt of key 1 in the reply to operation 5, counted from 0.
-const OPERATIONS: [&str; 22] = [
+const OPERATIONS: [&str; 25] = [
     "acquire 1  1 1 2 0",
     "acquire 2  1 1 1 0  2 2 3 0",
     "acquire 1  1 1 99 0",
@@ -55,6 +55,9 @@ const OPERATIONS: [&str; 22] = [
     "settle 1  1 1 4 @18.1 3",
     "acquire 1  2 2 1 0",
     "settle 1  2 2 1 @20.2 0",
+    "peek 2  1 1 1 0  2 2 3 0",
+    "peek 2  2 2 1 0  1 1 9 0",
+    "peek 2  2 2 1 0  1 1 99 1",
 ];
 
 /// The same with every other operation on the raised limits, algorithms 3 and 4.
@@ -160,6 +163,7 @@ fn a_state_is_read_once_and_written_once_per_call() {
     let many =
         "5 acquire 2 1 1 1 0 2 1 1 0  acquire 1 1 1 2 0  acquire 1 2 1 9 0  acquire 1 1 1 99 0  acquire 1 2 1 1 0";
     let denied = "3 acquire 1 1 1 99 0  acquire 2 1 1 1 0 2 1 99 0  acquire 1 1 1 0 0";
+    let peeked = "2 peek 1 1 1 1 0  peek 2 1 1 2 0 2 1 99 0";
     let refunded = "2 acquire 1 1 1 2 0  settle 1 1 1 2 5000 200 100 0";
     for (algorithm, operations, expected) in [
         ("token_bucket 10 100 1", many, "exists 1 mget 1 set 2"),
@@ -169,6 +173,8 @@ fn a_state_is_read_once_and_written_once_per_call() {
         ("sliding_log 10 1000", many, "lindex 2 mget 1 pexpire 2 rpush 2"),
         ("token_bucket 10 100 1", denied, "exists 1 mget 1"),
         ("sliding_log 10 1000", denied, "lindex 2 mget 1"),
+        ("token_bucket 10 100 1", peeked, "exists 1 mget 1"),
+        ("sliding_log 10 1000", peeked, "lindex 2 mget 1"),
         ("token_bucket 10 100 1", refunded, "del 1 exists 1 mget 1"),
     ] {
         command::<()>(redis, &["FLUSHALL"]);

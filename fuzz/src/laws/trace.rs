@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tollgate::{
     Algorithm, AnyAlgorithm, Charge, Charges, Decision, Key, Limit, ManualClock, MemoryStore, Micros, Operation,
-    Receipt, State, Store,
+    Receipt, State, Store, TierDecision, Verdict,
 };
 
 use super::{
@@ -73,7 +73,7 @@ impl Trace {
         }
     }
 
-    /// A denial changes nothing, an admission charges every tier, and each tier returns the correct verdict.
+    /// A peek and a denial change nothing, an admission charges every tier, and each tier returns the correct verdict.
     fn acquire(&mut self, step: Step) {
         let (now, key, before) = (self.clock.now(), step.key(), self.states(step.key()));
         let snapshots: Vec<Snapshot<'_>> = self.snapshots(step, &before).collect();
@@ -84,8 +84,12 @@ impl Trace {
         let verdicts: Vec<_> = verdicts.collect();
         let all = verdicts.iter().all(|verdict| verdict.outcome().admits());
 
+        let mut peeked = self.apply(Operation::Peek(self.charges(step)));
+        assert_eq!((peeked.admits(), peeked.take_receipt().is_some()), (all, false));
+        assert_eq!(self.states(key), before);
         let mut decision = self.apply(Operation::Acquire(self.charges(step)));
         assert_eq!(decision.admits(), all);
+        assert!(verdicts_of(&peeked).eq(verdicts_of(&decision)));
         for ((tier, snapshot), verdict) in decision.tiers().iter().zip(&snapshots).zip(&verdicts) {
             let expected = if all || !verdict.outcome().admits() {
                 *verdict
@@ -193,6 +197,10 @@ impl Trace {
             }
         })
     }
+}
+
+fn verdicts_of(decision: &Decision) -> impl Iterator<Item = Verdict> {
+    decision.tiers().iter().map(TierDecision::verdict)
 }
 
 fn identity(key: usize) -> Key {

@@ -97,7 +97,8 @@ fn operations(selector: u8) -> Vec<Operation> {
     let charges = |count| fuzzing::charges(some(count));
     let receipt = |count| fuzzing::receipt(some(count));
     match selector % 8 {
-        0 | 1 => vec![Operation::Acquire(charges(1))],
+        0 => vec![Operation::Acquire(charges(1))],
+        1 => vec![Operation::Peek(charges(2)), Operation::Acquire(charges(1))],
         2 => vec![Operation::Acquire(charges(3))],
         3 => vec![Operation::Acquire(charges(1)), Operation::Acquire(charges(2))],
         4 => vec![Operation::Acquire(charges(1)), Operation::Refund(receipt(2))],

@@ -40,6 +40,7 @@ fn apply_locked(shards: &Shards, operation: Operation, now: Micros) -> Decision 
     let before = transaction.len();
     let decision = match operation {
         Operation::Acquire(charges) => transaction.acquire(charges),
+        Operation::Peek(charges) => Decision::new(now, transaction.evaluate(charges).0),
         Operation::Refund(receipt) => transaction.settle(receipt.settled(0)),
         Operation::Settle(receipt) => transaction.settle(receipt),
         Operation::Reset(charges) => transaction.reset(charges),
@@ -98,20 +99,27 @@ impl<'a> Transaction<'a> {
     }
 
     fn acquire(&mut self, charges: Charges) -> Decision {
-        let mut tiers = self.tiers(charges.into_each(), |charge| charge.cost);
-        let admitted = tiers.iter().all(TierDecision::passes);
+        let (mut tiers, admitted) = self.evaluate(charges);
         for (index, TierDecision { charge, verdict, mark }) in tiers.iter_mut().enumerate() {
-            if !verdict.outcome.admits() {
-                continue;
-            }
-            if !admitted {
-                *verdict = self.peek(index, charge, 0);
-            } else if charge.cost > 0 {
+            if admitted && verdict.outcome.admits() && charge.cost > 0 {
                 let Location { hash, shard } = self.locations[index];
                 *mark = Some(self.shards[shard].commit(hash, charge, self.now));
             }
         }
         Decision::new(self.now, tiers)
+    }
+
+    /// The verdict of each tier about a group, and whether the group is admitted. In a denied group, a tier that would admit
+    /// reports its current state.
+    fn evaluate(&self, charges: Charges) -> (TierDecisions, bool) {
+        let mut tiers = self.tiers(charges.into_each(), |charge| charge.cost);
+        let admitted = tiers.iter().all(TierDecision::passes);
+        for (index, TierDecision { charge, verdict, .. }) in tiers.iter_mut().enumerate() {
+            if !admitted && verdict.outcome.admits() {
+                *verdict = self.peek(index, charge, 0);
+            }
+        }
+        (tiers, admitted)
     }
 
     fn settle(&mut self, receipt: Receipt) -> Decision {

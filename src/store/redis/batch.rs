@@ -188,16 +188,16 @@ impl Batch {
         let mut failure = None;
         for request in &mut self.requests {
             let operation = std::mem::replace(&mut request.operation, Operation::nothing());
-            let acquires = matches!(operation, Operation::Acquire(_));
+            let (acquires, may_refund) = (matches!(operation, Operation::Acquire(_)), operation.may_refund());
             let decided = reply.decision(operation);
             match (&self.denial_cache, &decided) {
                 // The verdicts on a part are not the decision about the whole request.
                 _ if acquires && request.is_part => {}
                 (Some(cache), Ok(decision)) if acquires => cache.insert(decision, sent, received),
-                (Some(cache), Ok(decision)) if request.is_part => {
+                (Some(cache), Ok(decision)) if may_refund && request.is_part => {
                     cache.forget(decision.tiers().iter().map(|tier| &tier.charge), received);
                 }
-                (Some(cache), _) if !acquires => cache.clear(received),
+                (Some(cache), _) if may_refund => cache.clear(received),
                 _ => {}
             }
             request.respond(decided.map_err(|error| match error {
@@ -215,8 +215,7 @@ impl Batch {
 
     /// Clears the denial cache if the batch contains refunds: without a reply, they may have been applied.
     pub(crate) fn clear_denials_after_refund(&self) {
-        let corrects = |request: &Request| !matches!(request.operation, Operation::Acquire(_));
-        if self.requests.iter().any(corrects) {
+        if self.requests.iter().any(|request| request.operation.may_refund()) {
             self.clear_denials();
         }
     }

@@ -124,13 +124,13 @@ impl Batcher {
     /// refunded.
     async fn scatter(self: Arc<Self>, operation: Operation, deadline: Instant, response: oneshot::Sender<Response>) {
         let sent = Instant::now();
-        let acquires = matches!(operation, Operation::Acquire(_));
+        let (acquires, may_refund) = (matches!(operation, Operation::Acquire(_)), operation.may_refund());
         let submit = |slot, operation, deadline| self.enqueue(slot, Request::part(operation, deadline));
         let (merged, late_refunds) = self.router.scatter(operation, deadline, &submit).await;
         if let Some(cache) = &self.denial_cache {
             match &merged {
                 Ok(decision) if acquires => cache.insert(decision, sent, Instant::now()),
-                _ if !acquires => cache.clear(Instant::now()),
+                _ if may_refund => cache.clear(Instant::now()),
                 _ => {}
             }
         }

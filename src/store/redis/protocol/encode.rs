@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use super::{msgpack::Writer, script};
 use crate::{
     algorithm::{AnyAlgorithm, Mark},
-    charge::Charge,
+    charge::{Charge, Charges},
     clock::Clock,
     operation::Operation,
     quota::Cost,
@@ -139,12 +139,8 @@ struct Call<'a> {
 impl<'a> Call<'a> {
     fn operation(&mut self, operation: &'a Operation) {
         match operation {
-            Operation::Acquire(charges) => {
-                self.operation_values.string("acquire").number(charges.len() as u64);
-                for charge in charges.as_slice() {
-                    self.charge(charge).number(charge.cost).number(charge.shadow);
-                }
-            }
+            Operation::Acquire(charges) => self.group("acquire", charges),
+            Operation::Peek(charges) => self.group("peek", charges),
             Operation::Refund(receipt) => self.settle(receipt, |_| 0),
             Operation::Settle(receipt) => self.settle(receipt, Charged::to),
             Operation::Reset(charges) => {
@@ -153,6 +149,13 @@ impl<'a> Call<'a> {
                     self.charge(charge);
                 }
             }
+        }
+    }
+
+    fn group(&mut self, operation: &'static str, charges: &'a Charges) {
+        self.operation_values.string(operation).number(charges.len() as u64);
+        for charge in charges.as_slice() {
+            self.charge(charge).number(charge.cost).number(charge.shadow);
         }
     }
 

@@ -1,8 +1,9 @@
 //! Scatter-gather for requests whose keys are in several slots of a cluster.
 //!
 //! No script can charge several slots atomically. So each slot is charged in parallel, and if one denies, the charges of the
-//! others are refunded. A limit is never exceeded; but until a charge is refunded it may cause denials of other requests, and
-//! if the refund is lost, until it expires.
+//! others are refunded. A peek charges nothing; if one slot denies, the others are asked for their current state. A limit is
+//! never exceeded; but until a charge is refunded it may cause denials of other requests, and if the refund is lost, until it
+//! expires.
 //!
 //! If the node of a slot fails, the others decide alone, provided that every charge in the slot fails open or is a shadow: one node
 //! that is down must not lift the limits on the others. Otherwise the request fails, and its charges are refunded.
@@ -36,6 +37,7 @@ impl Router {
         S: Fn(Slot, Operation, Instant) -> F + Sync,
         F: Future<Output = Response> + Send + 'a,
     {
+        let peeks = matches!(operation, Operation::Peek(_));
         let acquired = match &operation {
             Operation::Acquire(charges) => Some(charges.clone()),
             _ => None,
@@ -52,6 +54,9 @@ impl Router {
                 Ok(refunded) => refresh_verdicts(&mut responses, refunded),
                 Err(_) => late = Some(Box::pin(async move { drop(refunded.await) })),
             }
+        } else if peeks && responses.iter().any(SlotPart::is_denial) {
+            let current = gather(current_states(&responses), deadline, submit).await;
+            refresh_verdicts(&mut responses, current);
         }
         (merge(responses, acquired.as_ref(), deadline), late)
     }
@@ -97,6 +102,10 @@ impl<T> SlotPart<T> {
 }
 
 impl SlotPart<Response> {
+    fn is_denial(&self) -> bool {
+        matches!(&self.payload, Ok(decision) if !decision.admits())
+    }
+
     /// Whether it admits its tiers, or failed and every one of them fails open or is a shadow.
     fn lets_pass(&self, charges: &Charges) -> bool {
         match &self.payload {
@@ -116,6 +125,9 @@ fn split(operation: Operation, slot: impl Fn(&Charge) -> Slot) -> Vec<SlotPart<O
     match operation {
         Operation::Acquire(charges) => by_slot(charges.into_each(), &slot, |part| {
             Operation::Acquire(Charges::from_distinct(part))
+        }),
+        Operation::Peek(charges) => by_slot(charges.into_each(), &slot, |part| {
+            Operation::Peek(Charges::from_distinct(part))
         }),
         Operation::Reset(charges) => by_slot(charges.into_each(), &slot, |part| {
             Operation::Reset(Charges::from_distinct(part))
@@ -176,13 +188,31 @@ fn refunds(responses: &mut [SlotPart<Response>]) -> Vec<SlotPart<Operation>> {
     responses.iter_mut().filter_map(refund).collect()
 }
 
-/// Replaces the verdicts of tiers that were charged by those after their refund.
-fn refresh_verdicts(responses: &mut [SlotPart<Response>], refunded: Vec<SlotPart<Response>>) {
+/// Peeks at the current state of all tiers that would admit, in slots that do.
+fn current_states(responses: &[SlotPart<Response>]) -> Vec<SlotPart<Operation>> {
+    let peek = |part: &SlotPart<Response>| {
+        let decision = part.payload.as_ref().ok().filter(|decision| decision.admits())?;
+        let tiers = decision.tiers().iter().zip(&part.positions);
+        let (charges, positions): (Vec<Charge>, _) = tiers
+            .filter(|(tier, _)| tier.verdict.outcome.admits())
+            .map(|(tier, position)| (tier.charge.clone().cost(0), *position))
+            .unzip();
+        Some(SlotPart {
+            slot: part.slot,
+            positions,
+            payload: Operation::Peek(Charges::from_distinct(charges)),
+        })
+    };
+    responses.iter().filter_map(peek).collect()
+}
+
+/// Replaces the verdicts of tiers by those after their refund, or about their current state.
+fn refresh_verdicts(responses: &mut [SlotPart<Response>], current: Vec<SlotPart<Response>>) {
     for SlotPart {
         slot,
         positions,
         payload,
-    } in refunded
+    } in current
     {
         let (Ok(now), Some(part)) = (payload, responses.iter_mut().find(|part| part.slot == slot)) else {
             continue;
@@ -199,8 +229,7 @@ fn refresh_verdicts(responses: &mut [SlotPart<Response>], refunded: Vec<SlotPart
 /// Merges the responses of all parts. A denial is final, even if other parts failed. Otherwise an acquire fails if a part with a
 /// required charge failed, or all parts did; every other operation fails if one part did.
 fn merge(responses: Vec<SlotPart<Response>>, acquired: Option<&Charges>, deadline: Instant) -> Response {
-    let is_denial = |part: &SlotPart<Response>| matches!(&part.payload, Ok(decision) if !decision.admits());
-    let is_denied = responses.iter().any(is_denial);
+    let is_denied = responses.iter().any(SlotPart::is_denial);
     let is_decided = |charges: &Charges| {
         let is_answered = responses.iter().any(|part| part.payload.is_ok());
         is_denied || is_answered && responses.iter().all(|part| part.lets_pass(charges))

@@ -131,7 +131,7 @@ pub(crate) fn settle<St: Store>(store: &St, receipt: Receipt) {
 }
 
 /// Polls the work once, and spawns what is still pending then: the memory store's futures need no task.
-fn complete(work: impl Future<Output = ()> + Send + 'static) {
+pub(crate) fn complete(work: impl Future<Output = ()> + Send + 'static) {
     let mut work = Box::pin(work);
     let first = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     if first.is_pending()

@@ -66,6 +66,11 @@ impl Charge {
         !self.shadow && !self.fails_open
     }
 
+    /// Whether both charge the same key under the same version of a limit.
+    pub(crate) fn has_same_limit(&self, other: &Self) -> bool {
+        self.key == other.key && self.limit == other.limit
+    }
+
     /// Whether both charge the same key under the same limit.
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
         self.key == other.key && self.limit.counts_as(&other.limit)

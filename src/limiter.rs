@@ -151,8 +151,9 @@ impl<St: Store> Limiter<St> {
     /// Charges 1 as soon as every tier admits it, and returns when the call may proceed. If that takes longer than `max`,
     /// returns the decision that denies it.
     ///
-    /// Calls for one key wait in a queue, as with [`RateLimitLayer::wait`](crate::RateLimitLayer::wait). `max` does not include
-    /// the delay of a leaky bucket after it has admitted the call. A call that is dropped while it waits is charged nothing,
+    /// Calls for one key wait in a queue, as with [`RateLimitLayer::wait`](crate::RateLimitLayer::wait): in the order of arrival,
+    /// but a call may overtake one of a higher cost that can still be admitted within its own `max`. `max` does not include the
+    /// delay of a leaky bucket after it has admitted the call. A call that is dropped while it waits is charged nothing,
     /// except its place in a leaky bucket's queue if later requests are queued behind it.
     ///
     /// ```

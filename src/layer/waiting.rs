@@ -10,11 +10,17 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// services' APIs.
     ///
     /// A request waits for the `retry_after` of its denial, and then asks the store again. Requests for one key wait in a
-    /// queue: they are admitted in the order of arrival, only the head of the queue asks the store, and new requests join at
-    /// the end. A request is denied if it would have to wait for longer than `max_wait`, if `max_wait` has elapsed, or if [its
-    /// queue is full](Self::max_waiters). A waiting request reserves no capacity of the inner service, and is removed from the
-    /// queue when its client disconnects. Each layer of each process has its own queues, without an order between them. Refunds
-    /// take effect when the head asks the store the next time.
+    /// queue: they are admitted in the order of arrival, the head of the queue asks the store, and new requests join at the end.
+    /// A request is denied if it would have to wait for longer than `max_wait`, if `max_wait` has elapsed, or if [its queue is
+    /// full](Self::max_waiters). A waiting request reserves no capacity of the inner service, and is removed from the queue when
+    /// its client disconnects. Each layer of each process has its own queues, without an order between them. Refunds take effect
+    /// when the head asks the store the next time.
+    ///
+    /// A request of a high [cost](Self::cost) at the head does not block cheaper ones: the request behind the head overtakes it
+    /// if it can be admitted now and the head can still be admitted within its own `max_wait` afterwards. Otherwise the order of
+    /// arrival holds. So under a constant load of cheap requests, a costly one may wait for up to `max_wait`, and without a bound
+    /// ([`Duration::MAX`]) forever. The `Retry-After` of a denied request is its own, unless there is enough quota and only the
+    /// order of arrival denies it: then it is the head's.
     ///
     /// A queue is bounded, but there may be one for every key: on a server that counts by address, choose a short `max_wait`,
     /// or limit the number of concurrent requests.

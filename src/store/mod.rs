@@ -12,6 +12,8 @@ mod store;
 
 #[cfg(feature = "redis")]
 pub use self::redis::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
+#[cfg(test)]
+pub(crate) use self::store::Sealed;
 pub use self::{
     fallback::{Fallback, FallbackDecision},
     memory::{MemoryStore, MemoryStoreBuilder},

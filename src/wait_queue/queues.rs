@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, Semaphore, SemaphorePermit};
 
 use crate::{
     charge::{Charge, Charges},
@@ -41,25 +41,60 @@ pub(super) struct QueueKey {
 
 #[derive(Debug)]
 struct KeyQueue {
-    /// Its only permit is the head's. A fair semaphore: the others get it in the order of arrival.
-    head: Arc<Semaphore>,
+    turns: Arc<Turns>,
     len: usize,
     head_denial: Option<HeadDenial>,
+    /// When the request behind the head may leave, since it overtakes the head or its deadline has passed; 0 while that is
+    /// unknown.
+    next_leaves_at: Micros,
 }
 
-/// The store's last denial of a queue's head.
+/// The positions at the front of a queue. Both semaphores are fair: requests get the permits in the order of arrival.
+#[derive(Debug)]
+struct Turns {
+    /// Its only permit is the head's.
+    head: Semaphore,
+    /// Its only permit belongs to the request behind the head.
+    next: Semaphore,
+    /// Held while one of the two asks the store, so that the head never sees a charge that may still be refunded.
+    store: Arc<AsyncMutex<()>>,
+    /// Notified when the head was denied again.
+    head_denied: Notify,
+}
+
+/// The last denial of a queue's head.
 #[derive(Debug)]
 struct HeadDenial {
     decision: Decision,
     at: Micros,
+    /// The deadline of the head; `None` once it has left the queue.
+    deadline: Option<Micros>,
+}
+
+/// A head that a request may overtake now.
+pub(super) struct WaitingHead {
+    pub(super) charges: Charges,
+    pub(super) deadline: Micros,
 }
 
 /// A place in a queue, which is freed when it is dropped.
 pub(super) struct QueueSlot {
     queues: Arc<WaitQueues>,
     key: QueueKey,
-    head: Arc<Semaphore>,
+    turns: Arc<Turns>,
     is_first: bool,
+}
+
+/// The permit of the head. Once it is dropped, the head can no longer be overtaken.
+pub(super) struct HeadPermit<'a> {
+    slot: &'a QueueSlot,
+    _permit: SemaphorePermit<'a>,
+}
+
+/// The permit of the request behind the head.
+pub(super) struct NextPermit<'a> {
+    slot: &'a QueueSlot,
+    _permit: SemaphorePermit<'a>,
 }
 
 impl QueueKey {
@@ -96,35 +131,37 @@ impl WaitQueues {
             return None;
         }
         let queues = self.lock();
-        let spends = |charge: &&Charge| !charge.shadow && charge.cost > 0;
-        let mut keys = charges.as_slice().iter().filter(spends).map(QueueKey::of);
-        keys.find(|key| queues.contains_key(key))
+        keys_of(charges).find(|key| queues.contains_key(key))
     }
 
-    /// Joins at the end of a queue, unless it is full or its head is known to wait beyond `deadline`.
-    pub(super) fn join(self: &Arc<Self>, key: &QueueKey, deadline: Micros) -> Option<QueueSlot> {
+    /// Joins at the end of a queue, unless it is full or the request is known not to be admitted until `deadline`.
+    pub(super) fn join(self: &Arc<Self>, key: &QueueKey, charges: &Charges, deadline: Micros) -> Option<QueueSlot> {
         let mut queues = self.lock();
         let queue = queues.entry(key.clone()).or_insert_with(KeyQueue::new);
         let is_first = queue.len == 0;
-        let denial = queue.head_denial.as_ref();
-        let is_too_late = denial.is_some_and(|denial| denial.retry_at() > deadline);
-        if !is_first && (queue.len >= self.max_waiters || is_too_late) {
+        if !is_first && (queue.len >= self.max_waiters || queue.earliest_admission(charges) > deadline) {
             return None;
         }
         queue.len += 1;
-        let head = Arc::clone(&queue.head);
+        let turns = Arc::clone(&queue.turns);
         self.count.store(queues.len(), Ordering::Relaxed);
         Some(QueueSlot {
             queues: Arc::clone(self),
             key: key.clone(),
-            head,
+            turns,
             is_first,
         })
     }
 
-    /// The head's denial as far as it concerns these charges, for a request that cannot join. Asking the store instead could
-    /// take what the head waits for.
-    pub(super) fn denial(&self, key: &QueueKey, charges: &Charges, now: Micros) -> Option<Decision> {
+    /// The head's denial, if it is also the denial of these charges: of the same costs for the same keys.
+    pub(super) fn own_denial(&self, key: &QueueKey, charges: &Charges, now: Micros) -> Option<Decision> {
+        let queues = self.lock();
+        let denial = queues.get(key)?.head_denial.as_ref()?;
+        denial.covers(charges).then(|| denial.applied_to(charges, now))?
+    }
+
+    /// The head's denial as far as it concerns these charges, for a request that only has to wait for the head.
+    pub(super) fn head_denial(&self, key: &QueueKey, charges: &Charges, now: Micros) -> Option<Decision> {
         let queues = self.lock();
         queues.get(key)?.head_denial.as_ref()?.applied_to(charges, now)
     }
@@ -134,13 +171,34 @@ impl WaitQueues {
     }
 }
 
+/// The keys that these charges can wait for.
+fn keys_of(charges: &Charges) -> impl Iterator<Item = QueueKey> {
+    let spends = |charge: &&Charge| !charge.shadow && charge.cost > 0;
+    charges.as_slice().iter().filter(spends).map(QueueKey::of)
+}
+
 impl KeyQueue {
     fn new() -> Self {
+        let turns = Turns {
+            head: Semaphore::new(1),
+            next: Semaphore::new(1),
+            store: Arc::default(),
+            head_denied: Notify::new(),
+        };
         Self {
-            head: Arc::new(Semaphore::new(1)),
+            turns: Arc::new(turns),
             len: 0,
             head_denial: None,
+            next_leaves_at: 0,
         }
+    }
+
+    /// The earliest time at which a request at the end of the queue may be admitted, as far as it is known: when the head may
+    /// be, or before, if the request gets behind the head and can overtake it.
+    fn earliest_admission(&self, charges: &Charges) -> Micros {
+        let Some(denial) = &self.head_denial else { return 0 };
+        let overtakes_at = denial.denied_until(charges).max(self.next_leaves_at);
+        overtakes_at.min(denial.retry_at())
     }
 }
 
@@ -148,6 +206,37 @@ impl HeadDenial {
     /// When the head asks the store again.
     fn retry_at(&self) -> Micros {
         self.at + self.decision.retry_after().map_or(0, micros)
+    }
+
+    /// Until when these charges are denied too: where the head is denied, a charge of at least the same cost is.
+    fn denied_until(&self, charges: &Charges) -> Micros {
+        let denied = self.decision.tiers().iter().filter(|tier| !tier.passes());
+        let is_as_costly = |tier: &&TierDecision| {
+            let mut costly = charges.as_slice().iter().filter(|charge| !charge.shadow);
+            costly.any(|charge| tier.charge.has_same_limit(charge) && charge.cost >= tier.charge.cost)
+        };
+        let waits = denied
+            .filter(is_as_costly)
+            .filter_map(|tier| tier.verdict().retry_after());
+        waits.max().map_or(0, |wait| self.at + micros(wait))
+    }
+
+    /// The head and when charges that are denied until `denied_until` may overtake it, if that is before the head may be
+    /// admitted: from then on it is the head's turn.
+    fn overtaken_by(&self, charges: &Charges, denied_until: Micros) -> Option<(Micros, WaitingHead)> {
+        let deadline = self.deadline?;
+        let at = self.denied_until(charges).max(denied_until);
+        let charges = self.decision.charges().filter(|_| at < self.retry_at())?;
+        Some((at, WaitingHead { charges, deadline }))
+    }
+
+    /// Whether the head has the same costs for all keys of these charges.
+    fn covers(&self, charges: &Charges) -> bool {
+        let tiers = self.decision.tiers();
+        charges.as_slice().iter().all(|charge| {
+            let mut same = tiers.iter().map(|tier| &tier.charge);
+            same.any(|other| other.has_same_limit(charge) && other.cost == charge.cost)
+        })
     }
 
     fn applied_to(&self, charges: &Charges, now: Micros) -> Option<Decision> {
@@ -169,18 +258,93 @@ impl QueueSlot {
         self.is_first
     }
 
-    /// Waits for the permit of the head.
-    pub(super) async fn wait_for_head(&self) -> OwnedSemaphorePermit {
-        let head = Arc::clone(&self.head).acquire_owned().await;
-        head.expect("the semaphore is never closed")
+    /// Waits until it is behind the head, or the head.
+    pub(super) async fn wait_for_next(&self) -> NextPermit<'_> {
+        let permit = self.turns.next.acquire().await;
+        NextPermit {
+            slot: self,
+            _permit: permit.expect("the semaphore is never closed"),
+        }
     }
 
-    /// Shares the head's denial with the requests behind it.
-    pub(super) fn publish(&self, decision: &Decision, at: Micros) {
-        if let Some(queue) = self.queues.lock().get_mut(&self.key) {
-            let decision = decision.clone();
-            queue.head_denial = Some(HeadDenial { decision, at });
+    /// Waits until it is the head.
+    pub(super) async fn wait_for_head(&self) -> HeadPermit<'_> {
+        let permit = self.turns.head.acquire().await;
+        HeadPermit {
+            slot: self,
+            _permit: permit.expect("the semaphore is never closed"),
         }
+    }
+
+    /// Waits for the turn to ask the store.
+    pub(super) async fn wait_for_store(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.turns.store).lock_owned().await
+    }
+
+    /// Waits until the head was denied again.
+    pub(super) async fn wait_for_head_denial(&self) {
+        self.turns.head_denied.notified().await;
+    }
+
+    /// Shares the denial of the head with the requests behind it.
+    pub(super) fn publish(&self, decision: &Decision, at: Micros, deadline: Micros) {
+        self.update(|queue| {
+            let (decision, deadline) = (decision.clone(), Some(deadline));
+            queue.head_denial = Some(HeadDenial { decision, at, deadline });
+        });
+        self.turns.head_denied.notify_one();
+    }
+
+    /// Shares the denial of a head that was overtaken.
+    pub(super) fn publish_overtaken(&self, decision: Decision, at: Micros) {
+        self.update(|queue| {
+            if let Some(denial) = &mut queue.head_denial
+                && !decision.admits()
+            {
+                (denial.decision, denial.at) = (decision, at);
+            }
+        });
+    }
+
+    /// The head that the request behind it may try to overtake, and when, if it is denied until `denied_until` and leaves at
+    /// `deadline`. `None` if it has to wait for the head.
+    pub(super) fn head_to_overtake(
+        &self,
+        charges: &Charges,
+        denied_until: Micros,
+        now: Micros,
+        deadline: Micros,
+    ) -> Option<(Micros, WaitingHead)> {
+        let mut queues = self.queues.lock();
+        // A charge could delay the head of the other queue too.
+        let has_other_queue = keys_of(charges).any(|key| key != self.key && queues.contains_key(&key));
+        let queue = queues.get_mut(&self.key)?;
+        let denial = queue.head_denial.as_ref().filter(|_| !has_other_queue);
+        let head = denial.and_then(|denial| denial.overtaken_by(charges, denied_until.max(now)));
+        queue.next_leaves_at = head.as_ref().map_or(deadline, |(at, _)| *at);
+        head
+    }
+
+    fn update(&self, update: impl FnOnce(&mut KeyQueue)) {
+        if let Some(queue) = self.queues.lock().get_mut(&self.key) {
+            update(queue);
+        }
+    }
+}
+
+impl Drop for HeadPermit<'_> {
+    fn drop(&mut self) {
+        self.slot.update(|queue| {
+            if let Some(denial) = &mut queue.head_denial {
+                denial.deadline = None;
+            }
+        });
+    }
+}
+
+impl Drop for NextPermit<'_> {
+    fn drop(&mut self) {
+        self.slot.update(|queue| queue.next_leaves_at = 0);
     }
 }
 
@@ -221,6 +385,10 @@ mod tests {
         Charge::new(limit, Key::named("user", user)).into()
     }
 
+    fn join(queues: &Arc<WaitQueues>, user: &str, deadline: Micros) -> Option<QueueSlot> {
+        queues.join(&key(user), &charges(user), deadline)
+    }
+
     fn key(user: &str) -> QueueKey {
         QueueKey::of(&charges(user).as_slice()[0])
     }
@@ -229,15 +397,15 @@ mod tests {
     fn a_queue_exists_while_requests_wait() {
         let queues = Arc::new(WaitQueues::new(2));
         assert!(queues.existing_queue(&charges("ann")).is_none());
-        let first = queues.join(&key("ann"), 0).unwrap();
-        let second = queues.join(&key("ann"), 0).unwrap();
+        let first = join(&queues, "ann", 0).unwrap();
+        let second = join(&queues, "ann", 0).unwrap();
         assert!(first.is_first() && !second.is_first());
-        assert!(queues.join(&key("ann"), 0).is_none());
-        assert!(queues.join(&key("bob"), 0).is_some_and(|slot| slot.is_first()));
+        assert!(join(&queues, "ann", 0).is_none());
+        assert!(join(&queues, "bob", 0).is_some_and(|slot| slot.is_first()));
         drop(first);
         assert_eq!(queues.existing_queue(&charges("ann")), Some(key("ann")));
         // A new request joins behind the second.
-        assert!(queues.join(&key("ann"), 0).is_some_and(|slot| !slot.is_first()));
+        assert!(join(&queues, "ann", 0).is_some_and(|slot| !slot.is_first()));
         drop(second);
         assert!(queues.existing_queue(&charges("ann")).is_none());
         assert!(queues.lock().is_empty());
@@ -246,21 +414,108 @@ mod tests {
     #[test]
     fn a_request_whose_deadline_is_before_the_heads_retry_is_denied_at_once() {
         let queues = Arc::new(WaitQueues::new(2));
-        let head = queues.join(&key("ann"), 0).unwrap();
+        let head = join(&queues, "ann", 0).unwrap();
         let (retry_after, charge) = (1_000, charges("ann").into_one().unwrap());
         let verdict = crate::verdict::Verdict {
             outcome: crate::verdict::Outcome::Limited { retry_after },
             remaining: 0,
             reset_after: 5_000,
         };
-        head.publish(&Decision::of_one(7_000_000, TierDecision::new(charge, verdict)), 50);
-        assert!(queues.join(&key("ann"), 1_049).is_none());
-        assert!(queues.join(&key("ann"), 1_050).is_some());
-        let denial = queues.denial(&key("ann"), &charges("ann"), 450).unwrap();
+        head.publish(
+            &Decision::of_one(7_000_000, TierDecision::new(charge, verdict)),
+            50,
+            2_000,
+        );
+        assert!(join(&queues, "ann", 1_049).is_none());
+        assert!(join(&queues, "ann", 1_050).is_some());
+        let denial = queues.own_denial(&key("ann"), &charges("ann"), 450).unwrap();
         assert_eq!(
             (denial.now(), denial.retry_after().unwrap().as_micros()),
             (7_000_400, 600)
         );
-        assert!(queues.denial(&key("ann"), &charges("bob"), 450).is_none());
+        assert!(queues.own_denial(&key("ann"), &charges("bob"), 450).is_none());
+        assert!(queues.head_denial(&key("ann"), &charges("bob"), 450).is_none());
+    }
+
+    /// A denial of `cost` for a second, published at 0 by a head with a deadline of ten seconds.
+    fn publish_denial(head: &QueueSlot, charges: Charges) {
+        let retry_after = 1_000_000;
+        let verdict = crate::verdict::Verdict {
+            outcome: crate::verdict::Outcome::Limited { retry_after },
+            remaining: 0,
+            reset_after: retry_after,
+        };
+        let tiers = charges.into_each().map(|charge| TierDecision::new(charge, verdict));
+        head.publish(&Decision::new(0, tiers.collect()), 0, 10_000_000);
+    }
+
+    #[test]
+    fn a_request_overtakes_only_before_the_heads_turn_and_with_a_lower_cost() {
+        let queues = Arc::new(WaitQueues::new(9));
+        let cost = |cost| charges("ann").cost(cost);
+        let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
+        let overtakes_at = |charges: &Charges, denied_until, now| {
+            let target = next.head_to_overtake(charges, denied_until, now, 5_000_000);
+            target.map(|(at, head)| (at, head.deadline))
+        };
+        assert_eq!(overtakes_at(&cost(1), 0, 0), None);
+        publish_denial(&head, cost(2));
+        for (own_cost, denied_until, now, expected) in [
+            (1, 0, 0, Some(0)),
+            (1, 0, 999_999, Some(999_999)),
+            (1, 0, 1_000_000, None),
+            (1, 999_999, 7, Some(999_999)),
+            (1, 1_000_000, 7, None),
+            (2, 0, 0, None),
+        ] {
+            let expected = expected.map(|at| (at, 10_000_000));
+            assert_eq!(overtakes_at(&cost(own_cost), denied_until, now), expected);
+        }
+        // Another limit of the head's key does not tell how long the request is denied.
+        let raised = Limit::new("user", TokenBucket::new(Quota::per_second(2)));
+        let raised = Charge::new(raised, Key::named("user", "ann")).cost(2);
+        assert_eq!(overtakes_at(&raised.into(), 0, 0), Some((0, 10_000_000)));
+    }
+
+    #[test]
+    fn a_request_overtakes_no_head_that_has_left() {
+        let queues = Arc::new(WaitQueues::new(9));
+        let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
+        let permit = head.turns.head.try_acquire().unwrap();
+        let permit = HeadPermit {
+            slot: &head,
+            _permit: permit,
+        };
+        publish_denial(&head, charges("ann").cost(2));
+        assert!(next.head_to_overtake(&charges("ann"), 0, 0, 0).is_some());
+        drop(permit);
+        assert!(next.head_to_overtake(&charges("ann"), 0, 0, 0).is_none());
+    }
+
+    #[test]
+    fn a_request_with_another_queue_does_not_overtake() {
+        let queues = Arc::new(WaitQueues::new(9));
+        let both = Charges::from_distinct(["ann", "bob"].into_iter().flat_map(|user| charges(user).into_each()));
+        let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
+        publish_denial(&head, charges("ann").cost(2));
+        assert!(next.head_to_overtake(&both, 0, 0, 0).is_some());
+        let other = join(&queues, "bob", 0).unwrap();
+        assert!(next.head_to_overtake(&both, 0, 0, 0).is_none());
+        drop(other);
+        assert!(next.head_to_overtake(&both, 0, 0, 0).is_some());
+    }
+
+    #[test]
+    fn a_request_joins_if_those_before_it_may_leave_before_its_deadline() {
+        let queues = Arc::new(WaitQueues::new(9));
+        let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
+        publish_denial(&head, charges("ann").cost(2));
+        for (denied_until, leaves_at) in [(0, 0), (700_000, 700_000), (Micros::MAX, 800_000)] {
+            drop(next.head_to_overtake(&charges("ann"), denied_until, 0, 800_000));
+            assert!(leaves_at == 0 || join(&queues, "ann", leaves_at - 1).is_none());
+            assert!(join(&queues, "ann", leaves_at).is_some());
+            // A request that costs as much as the head has to wait for it.
+            assert!(queues.join(&key("ann"), &charges("ann").cost(2), 999_999).is_none());
+        }
     }
 }

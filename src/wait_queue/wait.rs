@@ -8,13 +8,17 @@ use std::{
     time::Duration,
 };
 
-use super::queues::{QueueKey, QueueSlot, WaitQueues};
+use super::{
+    overtake::{Overtake, PendingOvertake},
+    queues::{HeadPermit, QueueKey, QueueSlot, WaitQueues},
+};
 use crate::{
     cancellation::PendingAcquire,
     charge::Charges,
     clock::Clock,
     decision::Decision,
     limit::Limit,
+    operation::Operation,
     store::Store,
     time::{Micros, micros},
 };
@@ -35,6 +39,15 @@ struct QueuedRequest {
     key: QueueKey,
     /// The store's last decision about these charges, if it was asked.
     decision: Option<Decision>,
+    /// Until when the store denies these charges, as far as it is known.
+    denied_until: Micros,
+}
+
+/// How the wait behind a head ends.
+enum TurnOutcome<'a> {
+    Head(HeadPermit<'a>),
+    Final(Decision),
+    DeadlinePassed,
 }
 
 /// What the head of a queue does next.
@@ -51,6 +64,7 @@ impl WaitConfig {
             key: self.queues.existing_queue(charges)?,
             charges: charges.clone(),
             decision: None,
+            denied_until: 0,
         };
         Some(Box::pin(request.run(store.clone(), self.clone())))
     }
@@ -82,6 +96,7 @@ impl WaitConfig {
                     key,
                     charges,
                     decision: Some(*denial),
+                    denied_until: 0,
                 };
                 Ok(Box::pin(request.run(store.clone(), self.clone())))
             }
@@ -96,13 +111,20 @@ impl QueuedRequest {
         let (clock, queues) = (store.clock(), &config.queues);
         let deadline = clock.now().saturating_add(micros(config.max_wait));
         loop {
-            let Some(slot) = queues.join(&self.key, deadline) else {
+            let Some(slot) = queues.join(&self.key, &self.charges, deadline) else {
                 return self.final_denial(&store, queues).await;
             };
+            let retry_after = self.decision.as_ref().and_then(Decision::retry_after);
+            self.denied_until = retry_after.map_or(0, |wait| clock.now().saturating_add(micros(wait)));
             let _timer = WaitTimer::start(clock, self.key.limit());
-            let Some(_head) = until_deadline(deadline, clock, slot.wait_for_head()).await else {
-                self.decision = None;
-                return self.final_denial(&store, queues).await;
+            let turn = self.wait_for_turn(&store, &slot, deadline).await?;
+            let _head = match turn {
+                TurnOutcome::Head(head) => head,
+                TurnOutcome::Final(decision) => return Ok(decision),
+                TurnOutcome::DeadlinePassed => {
+                    self.decision = None;
+                    return self.final_denial(&store, queues).await;
+                }
             };
             match self.at_head(&store, &slot, deadline).await? {
                 HeadOutcome::Final(decision) => return Ok(decision),
@@ -110,6 +132,58 @@ impl QueuedRequest {
                     self.decision = Some(decision);
                     self.key = key;
                 }
+            }
+        }
+    }
+
+    /// Waits to become the head. The request behind the head also tries to overtake it: at once, and after its own `retry_after`.
+    async fn wait_for_turn<'a, St: Store>(
+        &mut self,
+        store: &St,
+        slot: &'a QueueSlot,
+        deadline: Micros,
+    ) -> Result<TurnOutcome<'a>, St::Error> {
+        let clock = store.clock();
+        let Some(_next) = until(deadline, clock, slot.wait_for_next()).await else {
+            return Ok(TurnOutcome::DeadlinePassed);
+        };
+        let mut head = pin!(slot.wait_for_head());
+        loop {
+            let now = clock.now();
+            let target = slot.head_to_overtake(&self.charges, self.denied_until, now, deadline);
+            let wake_at = target.map_or(deadline, |(at, _)| at.min(deadline));
+            let denied = either(head.as_mut(), slot.wait_for_head_denial());
+            match until(wake_at, clock, denied).await {
+                Some(Either::First(head)) => return Ok(TurnOutcome::Head(head)),
+                Some(Either::Second(())) => continue,
+                None => {}
+            }
+            let turn = match until(deadline, clock, either(head.as_mut(), slot.wait_for_store())).await {
+                Some(Either::First(head)) => return Ok(TurnOutcome::Head(head)),
+                Some(Either::Second(turn)) => turn,
+                None => return Ok(TurnOutcome::DeadlinePassed),
+            };
+            let now = clock.now();
+            match slot.head_to_overtake(&self.charges, self.denied_until, now, deadline) {
+                Some((at, target)) if at <= now => {
+                    let charges = self.charges.clone();
+                    match PendingOvertake::new(store, charges, target, turn).wait().await? {
+                        Overtake::Admitted { decision, head } => {
+                            slot.publish_overtaken(head, clock.now());
+                            return Ok(TurnOutcome::Final(decision));
+                        }
+                        Overtake::Denied(decision) => match decision.retry_after() {
+                            Some(wait) if now.saturating_add(micros(wait)) <= deadline => {
+                                self.denied_until = clock.now().saturating_add(micros(wait));
+                            }
+                            _ => return Ok(TurnOutcome::Final(decision)),
+                        },
+                        // Only a refund could change that, which takes effect when this request is the head.
+                        Overtake::HeadFirst => self.denied_until = Micros::MAX,
+                    }
+                }
+                _ if now >= deadline => return Ok(TurnOutcome::DeadlinePassed),
+                _ => {}
             }
         }
     }
@@ -124,6 +198,10 @@ impl QueuedRequest {
         // A decision from before others left the queue is out of date.
         let mut last = self.decision.take().filter(|_| slot.is_first());
         loop {
+            let turn = slot.wait_for_store().await;
+            // Before the call: what it takes must not count towards the deadline, which an overtaking request may have left no
+            // other time for.
+            let asked_at = store.clock().now();
             let decision = match last.take() {
                 Some(decision) => decision,
                 None => acquire(store, self.charges.clone()).await?,
@@ -131,23 +209,30 @@ impl QueuedRequest {
             let (Some(wait), Some(key)) = (decision.retry_after(), QueueKey::of_denial(&decision)) else {
                 return Ok(HeadOutcome::Final(decision));
             };
-            let now = store.clock().now();
-            if now.saturating_add(micros(wait)) > deadline {
+            if asked_at.saturating_add(micros(wait)) > deadline {
                 return Ok(HeadOutcome::Final(decision));
             }
             if key != self.key {
                 return Ok(HeadOutcome::MoveTo(decision, key));
             }
             // Published only if the head stays: otherwise the next request may be admitted sooner.
-            slot.publish(&decision, now);
+            slot.publish(&decision, store.clock().now(), deadline);
+            drop(turn);
             store.clock().sleep(wait).await;
         }
     }
 
-    /// The last decision, or the head's denial applied to these charges; without either, the store is asked.
+    /// The denial of a request that cannot wait (any longer): its own; or the head's, if only the order of arrival denies it.
     async fn final_denial<St: Store>(self, store: &St, queues: &WaitQueues) -> Result<Decision, St::Error> {
-        let head_denial = || queues.denial(&self.key, &self.charges, store.clock().now());
-        match self.decision.or_else(head_denial) {
+        let (key, charges, clock) = (&self.key, &self.charges, store.clock());
+        if let Some(denial) = self.decision.or_else(|| queues.own_denial(key, charges, clock.now())) {
+            return Ok(denial);
+        }
+        let decision = store.apply(Operation::Peek(charges.clone())).await?;
+        if !decision.admits() {
+            return Ok(decision);
+        }
+        match queues.head_denial(key, charges, clock.now()) {
             Some(denial) => Ok(denial),
             None => acquire(store, self.charges).await,
         }
@@ -159,12 +244,28 @@ async fn acquire<St: Store>(store: &St, charges: Charges) -> Result<Decision, St
     PendingAcquire::new(charges, Some(store.clone())).wait(store).await
 }
 
-async fn until_deadline<T>(deadline: Micros, clock: &Clock, future: impl Future<Output = T>) -> Option<T> {
-    let left = Duration::from_micros(deadline.saturating_sub(clock.now()));
+/// The future's output, or `None` at the given time.
+async fn until<T>(time: Micros, clock: &Clock, future: impl Future<Output = T>) -> Option<T> {
+    let left = Duration::from_micros(time.saturating_sub(clock.now()));
     let (mut future, mut timeout) = (pin!(future), pin!(clock.sleep(left)));
     poll_fn(|context| match future.as_mut().poll(context) {
         Poll::Ready(value) => Poll::Ready(Some(value)),
         Poll::Pending => timeout.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+enum Either<A, B> {
+    First(A),
+    Second(B),
+}
+
+/// The output of the future that is ready first.
+async fn either<A, B>(first: impl Future<Output = A>, second: impl Future<Output = B>) -> Either<A, B> {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    poll_fn(|context| match first.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Either::First(output)),
+        Poll::Pending => second.as_mut().poll(context).map(Either::Second),
     })
     .await
 }
@@ -191,5 +292,150 @@ impl Drop for WaitTimer {
     fn drop(&mut self) {
         let time = self.clock.now().saturating_sub(self.since);
         self.limit.metrics().record_wait(Duration::from_micros(time));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use tokio::{sync::Semaphore, task::yield_now};
+
+    use super::*;
+    use crate::{
+        algorithm::TokenBucket,
+        charge::Charge,
+        clock::ManualClock,
+        key::Key,
+        quota::{Cost, Quota},
+        store::{MemoryStore, Sealed},
+        wait_queue::DEFAULT_MAX_WAITERS,
+    };
+
+    /// A memory store that applies operations at once, and returns one decision per permit.
+    #[derive(Clone)]
+    struct SlowStore {
+        memory: MemoryStore,
+        replies: Arc<Semaphore>,
+    }
+
+    impl Sealed for SlowStore {}
+
+    impl Store for SlowStore {
+        type Error = Infallible;
+        type Future = Pin<Box<dyn Future<Output = Result<Decision, Infallible>> + Send>>;
+
+        fn apply(&self, operation: Operation) -> Self::Future {
+            let (decision, replies) = (self.memory.apply(operation), Arc::clone(&self.replies));
+            Box::pin(async move {
+                replies.acquire().await.expect("it is never closed").forget();
+                decision.await
+            })
+        }
+
+        fn clock(&self) -> &Clock {
+            self.memory.clock()
+        }
+    }
+
+    struct Fixture {
+        store: SlowStore,
+        clock: ManualClock,
+        config: WaitConfig,
+    }
+
+    fn charges(cost: Cost) -> Charges {
+        let limit = Limit::new("api", TokenBucket::new(Quota::per_second(1)).capacity(100));
+        Charge::new(limit, Key::GLOBAL).cost(cost).into()
+    }
+
+    impl Fixture {
+        /// With 90 of 100 units available.
+        fn new() -> Self {
+            let clock = ManualClock::at(0);
+            let memory = MemoryStore::builder().clock(clock.clone()).build();
+            let Ok(_) = memory.apply(Operation::Acquire(charges(10))).into_inner();
+            let replies = Arc::new(Semaphore::new(0));
+            let queues = Arc::new(WaitQueues::new(DEFAULT_MAX_WAITERS));
+            let max_wait = Duration::from_secs(20);
+            Self {
+                store: SlowStore { memory, replies },
+                clock,
+                config: WaitConfig { max_wait, queues },
+            }
+        }
+
+        fn acquire(&self, cost: Cost) -> Pin<Box<impl Future<Output = Result<Decision, Infallible>> + use<>>> {
+            let (config, store) = (self.config.clone(), self.store.clone());
+            Box::pin(async move { config.acquire(&store, charges(cost)).await })
+        }
+
+        fn left(&self) -> u64 {
+            let Ok(decision) = self.store.memory.apply(Operation::Peek(charges(0))).into_inner();
+            decision.tiers()[0].verdict().remaining()
+        }
+
+        fn reply(&self) {
+            self.store.replies.add_permits(1);
+        }
+    }
+
+    async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        poll_fn(|context| match Pin::new(&mut *future).poll(context) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    }
+
+    /// Cancels an overtaking request of this cost after so many replies, and the head's turn begins before the others.
+    async fn cancel_after(replies: usize, cost: Cost, left_before_cancel: u64) {
+        let fixture = Fixture::new();
+        let mut head = fixture.acquire(100);
+        fixture.reply();
+        assert!(poll_once(&mut head).await.is_none());
+        let mut overtaking = fixture.acquire(cost);
+        assert!(poll_once(&mut overtaking).await.is_none());
+        for _ in 0..replies {
+            fixture.reply();
+            assert!(poll_once(&mut overtaking).await.is_none());
+        }
+        assert_eq!(fixture.left(), left_before_cancel);
+        drop(overtaking);
+        fixture.clock.advance(Duration::from_secs(10));
+        // Its charge is not refunded yet, so the head does not ask.
+        for _ in 0..5 {
+            assert!(poll_once(&mut head).await.is_none());
+            yield_now().await;
+        }
+        let mut decision = None;
+        for _ in 0..10 {
+            if decision.is_none() {
+                fixture.reply();
+                yield_now().await;
+                decision = poll_once(&mut head).await;
+            }
+        }
+        let Some(Ok(decision)) = decision else {
+            panic!("the head is denied");
+        };
+        assert_eq!(
+            (decision.admits(), decision.now(), fixture.left()),
+            (true, 10_000_000, 0)
+        );
+        // Nobody waits any more, and nothing is locked.
+        assert_eq!(fixture.clock.pending_sleeps(), 0);
+        assert!(fixture.config.queues.existing_queue(&charges(1)).is_none());
+    }
+
+    #[tokio::test]
+    async fn an_overtaking_request_that_is_cancelled_is_refunded_before_the_head_asks() {
+        // While it acquires, and while it peeks at the head's charges.
+        cancel_after(0, 1, 89).await;
+        cancel_after(1, 1, 89).await;
+        // A cost of 11 would delay the head beyond its deadline, and is refunded at once.
+        cancel_after(0, 11, 79).await;
+        cancel_after(1, 11, 79).await;
+        cancel_after(2, 11, 90).await;
     }
 }

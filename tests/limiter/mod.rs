@@ -1,6 +1,7 @@
 //! A `Limiter` without middleware, on both stores and a manual clock.
 
 mod fallback;
+mod overtaking;
 mod refunds;
 mod waiting;
 

@@ -27,18 +27,18 @@ on_both_stores![
     clones_share_one_bounded_wait_queue,
 ];
 
-const FOREVER: Duration = Duration::MAX;
+pub(crate) const FOREVER: Duration = Duration::MAX;
 
 /// A waiting call: its decision, and the time of the decision.
-type Wait = JoinHandle<(Decision, Micros)>;
+pub(crate) type Wait = JoinHandle<(Decision, Micros)>;
 
-struct Waits<St> {
-    limiter: Limiter<St>,
-    clock: ManualClock,
+pub(crate) struct Waits<St> {
+    pub(crate) limiter: Limiter<St>,
+    pub(crate) clock: ManualClock,
 }
 
 impl<St: TestStore> Waits<St> {
-    fn new(limiter: impl FnOnce(St) -> Limiter<St>) -> Self {
+    pub(crate) fn new(limiter: impl FnOnce(St) -> Limiter<St>) -> Self {
         let (store, clock) = St::fresh();
         let limiter = limiter(store);
         Self { limiter, clock }
@@ -52,27 +52,27 @@ impl<St: TestStore> Waits<St> {
         }
     }
 
-    fn start(&self, cost: u64, max: Duration) -> Wait {
+    pub(crate) fn start(&self, cost: u64, max: Duration) -> Wait {
         tokio::spawn(self.call(cost, max))
     }
 
     /// Starts a call that has to wait, and returns once it waits.
-    async fn wait(&self, cost: u64, max: Duration) -> Wait {
+    pub(crate) async fn wait(&self, cost: u64, max: Duration) -> Wait {
         spawn_waiting(&self.clock, self.call(cost, max)).await
     }
 
-    async fn left(&self) -> Vec<u64> {
+    pub(crate) async fn left(&self) -> Vec<u64> {
         summary(self.limiter.peek(&alice()).await).1
     }
 }
 
 /// The decision, and after how many microseconds. Fails if the wait never ends.
-async fn ended(wait: Wait) -> (Decision, Micros) {
+pub(crate) async fn ended(wait: Wait) -> (Decision, Micros) {
     with_timeout(wait).await.unwrap()
 }
 
 /// Whether the call was admitted, and after how many microseconds.
-async fn passed(wait: Wait) -> (bool, Micros) {
+pub(crate) async fn passed(wait: Wait) -> (bool, Micros) {
     let (decision, at) = ended(wait).await;
     (decision.admits(), at)
 }
@@ -114,13 +114,13 @@ async fn a_wait_beyond_the_maximum_is_denied_at_once<St: TestStore>() {
 }
 
 async fn calls_are_admitted_in_arrival_order<St: TestStore>() {
-    // The second call costs more than the others, and they wait behind it.
+    // The second call costs more than the others. They wait behind it, since it would miss its deadline if they overtook it.
     let bucket = TokenBucket::new(Quota::per_second(1)).capacity(2);
     let waits = Waits::<St>::new(|store| Limiter::new("api", bucket, store));
     assert_eq!(passed(waits.start(2, FOREVER)).await, (true, 0));
     let mut queued = Vec::new();
-    for cost in [1, 2, 1, 1] {
-        queued.push(waits.wait(cost, FOREVER).await);
+    for (cost, max) in [(1, FOREVER), (2, 3 * SECOND), (1, FOREVER), (1, FOREVER)] {
+        queued.push(waits.wait(cost, max).await);
     }
     let (mut second, mut left) = (0, queued.len());
     for (wait, seconds) in queued.into_iter().zip([1, 2, 1, 1]) {

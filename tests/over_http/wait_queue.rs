@@ -1,5 +1,7 @@
 //! Several requests that wait for one key, in a first-in-first-out queue.
 
+use std::time::Duration;
+
 use tokio::task::JoinHandle;
 use tollgate::{FixedWindow, Global, Header, Key, Limit, ManualClock, Quota, RateLimitLayer, RedisStore, TokenBucket};
 
@@ -12,7 +14,7 @@ use crate::over_http::fixture::{NOW, Reply, TestStore, on_both_stores, requested
 
 on_both_stores![
     requests_are_admitted_in_arrival_order,
-    a_new_request_does_not_overtake_the_queue_though_quota_remains,
+    cheap_requests_overtake_a_costly_one_only_if_it_can_wait,
     a_full_wait_queue_denies_at_once_and_charges_nothing,
     a_denial_does_not_report_the_quota_of_another_key,
     a_disconnect_at_the_head_moves_the_queue_up,
@@ -81,26 +83,41 @@ async fn requests_are_admitted_in_arrival_order<St: TestStore>() {
     );
 }
 
-async fn a_new_request_does_not_overtake_the_queue_though_quota_remains<St: TestStore>() {
+/// Two seconds after a costly request began to wait, with two units available for cheap ones.
+async fn costly_and_two_units<St: TestStore>(max_wait: Duration) -> (QueuedServer<St>, JoinHandle<Reply>) {
     let bucket = TokenBucket::new(Quota::per_second(1)).capacity(3);
     let limit = |store| {
         RateLimitLayer::new("api", bucket, Global, store)
             .cost(requested_cost)
-            .wait(60 * SECOND)
+            .wait(max_wait)
     };
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
     assert_eq!(held.get_with(0, ("x-cost", "3")).await.status, 200);
-    let large = held.wait_for(held.get_with(1, ("x-cost", "3"))).await;
+    let costly = held.wait_for(held.get_with(1, ("x-cost", "3"))).await;
     held.clock.advance(2 * SECOND);
     assert_eq!(held.left("api", bucket).await, 2);
-    let small = [held.wait(2).await, held.wait(3).await];
-    assert_eq!((held.left("api", bucket).await, held.served()), (2, vec![(0, 0)]));
+    (held, costly)
+}
+
+async fn cheap_requests_overtake_a_costly_one_only_if_it_can_wait<St: TestStore>() {
+    let (held, costly) = costly_and_two_units::<St>(60 * SECOND).await;
+    assert_eq!(held.get(2).await.status, 200);
+    assert_eq!(held.get(3).await.status, 200);
     held.clock.advance(SECOND);
-    assert_eq!(large.await.unwrap().status, 200);
-    for (small, left) in small.into_iter().zip([2, 1]) {
+    held.until_waiting(1).await;
+    held.clock.advance(2 * SECOND);
+    assert_eq!(costly.await.unwrap().status, 200);
+    assert_eq!(held.served(), seconds([(0, 0), (2, 2), (3, 2), (1, 5)]));
+
+    let (held, costly) = costly_and_two_units::<St>(3 * SECOND).await;
+    let cheap = [held.wait(2).await, held.wait(3).await];
+    assert_eq!(held.served(), seconds([(0, 0)]));
+    held.clock.advance(SECOND);
+    assert_eq!(costly.await.unwrap().status, 200);
+    for (cheap, left) in cheap.into_iter().zip([2, 1]) {
         held.until_waiting(left).await;
         held.clock.advance(SECOND);
-        assert_eq!(small.await.unwrap().status, 200);
+        assert_eq!(cheap.await.unwrap().status, 200);
     }
     assert_eq!(held.served(), seconds([(0, 0), (1, 3), (2, 4), (3, 5)]));
 }
@@ -140,9 +157,9 @@ async fn a_denial_does_not_report_the_quota_of_another_key<St: TestStore>() {
     let as_user = |request, user| held.get_with(request, ("x-user-id", user));
     assert_eq!(as_user(0, "alice").await.status, 200);
     let alice = held.wait_for(as_user(1, "alice")).await;
-    let all = r#"1 0 626 | "all";q=1;w=10 | "all";r=0;t=10"#;
+    let theirs = r#"1 0 626 | "user";q=5;w=86400, "all";q=1;w=10 | "user";r=5;t=0, "all";r=0;t=10"#;
     for user in ["bob", "carol"] {
-        assert_eq!(as_user(2, user).await.all(), (429, "10".into(), all.into()));
+        assert_eq!(as_user(2, user).await.all(), (429, "10".into(), theirs.into()));
     }
     // Alice's own quota: four of five remain.
     let hers = r#"1 0 626 | "user";q=5;w=86400, "all";q=1;w=10 | "user";r=4;t=85785, "all";r=0;t=10"#;

@@ -4,6 +4,7 @@
 mod cancellation;
 mod delayed;
 mod logging;
+mod overtaking;
 mod readiness;
 mod waiting;
 

@@ -208,12 +208,13 @@ impl HeadDenial {
         self.at + self.decision.retry_after().map_or(0, micros)
     }
 
-    /// Until when these charges are denied too: where the head is denied, a charge of at least the same cost is.
+    /// Until when these charges are denied too: where the head is denied, a charge of at least the same cost is. After a change of
+    /// the limit it may not be, but it keeps the order of arrival.
     fn denied_until(&self, charges: &Charges) -> Micros {
         let denied = self.decision.tiers().iter().filter(|tier| !tier.passes());
         let is_as_costly = |tier: &&TierDecision| {
             let mut costly = charges.as_slice().iter().filter(|charge| !charge.shadow);
-            costly.any(|charge| tier.charge.has_same_limit(charge) && charge.cost >= tier.charge.cost)
+            costly.any(|charge| tier.charge.counts_as(charge) && charge.cost >= tier.charge.cost)
         };
         let waits = denied
             .filter(is_as_costly)
@@ -471,10 +472,10 @@ mod tests {
             let expected = expected.map(|at| (at, 10_000_000));
             assert_eq!(overtakes_at(&cost(own_cost), denied_until, now), expected);
         }
-        // Another limit of the head's key does not tell how long the request is denied.
+        // A request under a changed limit keeps the order of arrival.
         let raised = Limit::new("user", TokenBucket::new(Quota::per_second(2)));
         let raised = Charge::new(raised, Key::named("user", "ann")).cost(2);
-        assert_eq!(overtakes_at(&raised.into(), 0, 0), Some((0, 10_000_000)));
+        assert_eq!(overtakes_at(&raised.into(), 0, 0), None);
     }
 
     #[test]

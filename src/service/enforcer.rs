@@ -190,7 +190,7 @@ pub(super) fn log_rejection(why: &Rejection) {
             }
         }
         Rejection::Key(error) => {
-            tracing::debug!(target: "tollgate::decision", %error, "request rejected: it has no key");
+            tracing::debug!(target: "tollgate::decision", %error, "request rejected: its key is missing or ambiguous");
         }
         Rejection::Blocked => tracing::debug!(target: "tollgate::decision", "request blocked"),
         // Logged when the store failed.

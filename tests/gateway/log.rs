@@ -59,7 +59,10 @@ async fn denials_are_logged_by(gateway: &Gateway) {
     // A request without a key is rejected too.
     let lines = logs(gateway, "", 400).await;
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0].contains("request rejected: it has no key"), "{lines:?}");
+    assert!(
+        lines[0].contains("request rejected: its key is missing or ambiguous"),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test]

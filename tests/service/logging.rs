@@ -139,7 +139,7 @@ fn a_missing_key_and_a_blocked_request_are_logged_once() {
         (
             "anonymous",
             "the request lacks a name to be logged by",
-            "request rejected: it has no key",
+            "request rejected: its key is missing or ambiguous",
         ),
         ("mallory", "", "request blocked"),
     ] {

@@ -31,6 +31,8 @@ const BATCH_SIZE: &str = "tollgate_batch_size";
 #[cfg(feature = "redis")]
 const CACHED_DENIALS: &str = "tollgate_cached_denials_total";
 #[cfg(feature = "redis")]
+const SHED_REQUESTS: &str = "tollgate_shed_requests_total";
+#[cfg(feature = "redis")]
 const CIRCUIT_BREAKER_OPEN: &str = "tollgate_circuit_breaker_open";
 
 /// Describes each metric to the recorder. Every store calls it when it is built, usually after the recorder was installed.
@@ -57,6 +59,11 @@ fn describe_redis() {
         CACHED_DENIALS,
         Unit::Count,
         "Requests denied from the denial cache, without a call to Redis"
+    );
+    describe_counter!(
+        SHED_REQUESTS,
+        Unit::Count,
+        "Requests that were not sent because Redis cannot keep up"
     );
     describe_gauge!(
         CIRCUIT_BREAKER_OPEN,
@@ -197,7 +204,7 @@ fn publish_memory_keys() {
 }
 
 #[cfg(feature = "redis")]
-pub(crate) use self::redis::{StoreCallTimer, batch_size, circuit_breaker};
+pub(crate) use self::redis::{StoreCallTimer, batch_size, circuit_breaker, count_shed};
 
 #[cfg(feature = "redis")]
 mod redis {
@@ -209,7 +216,7 @@ mod redis {
 
     use metrics::{Key, Label};
 
-    use super::{BATCH_SIZE, CIRCUIT_BREAKER_OPEN, STORE, gauge, histogram, key};
+    use super::{BATCH_SIZE, CIRCUIT_BREAKER_OPEN, SHED_REQUESTS, STORE, counter, gauge, histogram, key};
     use crate::metrics::StoreCallOutcome;
 
     /// Measures how long a request waits for Redis, even if its client disconnects.
@@ -250,6 +257,12 @@ mod redis {
     pub(crate) fn batch_size(requests: usize) {
         static KEY: Key = Key::from_static_name(BATCH_SIZE);
         histogram(&KEY).record(requests as f64);
+    }
+
+    /// Counts requests that were shed because Redis cannot keep up.
+    pub(crate) fn count_shed(requests: usize) {
+        static KEY: Key = Key::from_static_name(SHED_REQUESTS);
+        counter(&KEY).increment(requests as u64);
     }
 
     /// Adds to the number of stores whose circuit breaker for this server is open.

@@ -47,4 +47,7 @@ impl StoreCallTimer {
 pub(crate) fn batch_size(_: usize) {}
 
 #[cfg(feature = "redis")]
+pub(crate) fn count_shed(_: usize) {}
+
+#[cfg(feature = "redis")]
 pub(crate) fn circuit_breaker(_: &str, _: isize) {}

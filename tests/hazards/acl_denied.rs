@@ -37,7 +37,12 @@ async fn acl_without_evalsha() {
         let server = RedisServer::start();
         let redis = &mut server.client();
         allow(redis);
-        let store = server.store().pool_size(1).username("limiter").password("secret");
+        let store = server
+            .store()
+            .pool_size(1)
+            .max_calls_in_flight(2)
+            .username("limiter")
+            .password("secret");
         let node = Node::new(mode, store);
         node.store.check().await.unwrap();
         assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);

@@ -34,7 +34,12 @@ fn require_password(redis: &mut Connection, password: &str) {
 }
 
 fn limiter(server: &RedisServer) -> RedisStoreBuilder {
-    server.store().pool_size(1).username("limiter").password("secret")
+    server
+        .store()
+        .pool_size(1)
+        .max_calls_in_flight(2)
+        .username("limiter")
+        .password("secret")
 }
 
 async fn check(node: &Node) -> String {
@@ -116,7 +121,7 @@ async fn user_deleted() {
 
 #[tokio::test]
 async fn password_required_at_runtime() {
-    let without_password = |server: &RedisServer| server.store().pool_size(1);
+    let without_password = |server: &RedisServer| server.store().pool_size(1).max_calls_in_flight(2);
     revoked_and_restored(
         |_| {},
         without_password,
@@ -134,7 +139,7 @@ async fn password_missing_at_startup() {
         let server = RedisServer::start();
         let redis = &mut server.client();
         require_password(redis, "secret");
-        let node = Node::new(mode, server.store().pool_size(1));
+        let node = Node::new(mode, server.store().pool_size(1).max_calls_in_flight(2));
         let error = check(&node).await;
         assert!(error.contains("give it a password"), "{error}");
         let before = info(redis, "stats", "total_connections_received:");

@@ -7,7 +7,7 @@ use support::redis::query;
 
 use crate::hazards::fixture::{Node, Tally};
 
-/// The number of calls in flight before further requests are queued, on a node with one connection: one that a request sends
+/// The number of calls in flight before further requests are queued, on a node with this maximum: one that a request sends
 /// inline, and one that the sender task sends.
 pub(crate) const IN_FLIGHT: u64 = 2;
 

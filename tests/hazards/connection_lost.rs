@@ -21,7 +21,10 @@ async fn connection_closed_during_a_reply() {
         let server = RedisServer::start();
         let redis = &mut server.client();
         let proxy = Proxy::to(server.port());
-        let node = Node::new(mode, server.store().url(&proxy.url()).pool_size(1));
+        let node = Node::new(
+            mode,
+            server.store().url(&proxy.url()).pool_size(1).max_calls_in_flight(2),
+        );
         let mut expected = 0;
         for (lost, bytes) in (1..).zip(REPLY_BYTES) {
             assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
@@ -45,7 +48,10 @@ async fn connection_closed_during_a_batch_reply() {
         let server = RedisServer::start();
         let redis = &mut server.client();
         let proxy = Proxy::to(server.port());
-        let node = Node::new(mode, server.store().url(&proxy.url()).pool_size(1));
+        let node = Node::new(
+            mode,
+            server.store().url(&proxy.url()).pool_size(1).max_calls_in_flight(2),
+        );
         assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
         // A reply to one request has at most seven numbers of nine bytes: the replies to the two calls in flight arrive, and a
         // part of the batch's reply.

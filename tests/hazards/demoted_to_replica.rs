@@ -68,7 +68,7 @@ async fn replicaof_and_back() {
 async fn replicaof_during_a_batch() {
     each_mode(async |mode, stale, server| {
         let redis = &mut server.client();
-        let node = Node::new(mode, server.store().pool_size(1));
+        let node = Node::new(mode, server.store().pool_size(1).max_calls_in_flight(2));
         assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
         let before = calls(redis, "evalsha");
         let tally = in_one_batch(&node, redis, ["alice"; 20], demote).await;

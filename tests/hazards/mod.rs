@@ -20,6 +20,7 @@ mod load;
 mod loading;
 mod network;
 mod out_of_memory;
+mod overload;
 mod pool_exhausted;
 mod runtime_shutdown;
 mod scripts;

@@ -55,7 +55,7 @@ async fn out_of_memory_during_a_batch() {
     for mode in MODES {
         let server = start();
         let redis = &mut server.client();
-        let node = Node::new(mode, server.store().pool_size(1));
+        let node = Node::new(mode, server.store().pool_size(1).max_calls_in_flight(2));
         assert_eq!(
             node.request_times("exhausted", LIMIT).await.of(Response::Admitted),
             LIMIT

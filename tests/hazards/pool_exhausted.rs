@@ -43,7 +43,7 @@ async fn finish(requests: JoinSet<Response>) -> Tally {
 async fn many_requests_queue_for_one_connection() {
     let server = RedisServer::start();
     let redis = &mut server.client();
-    let node = Node::new(Mode::Closed, server.store().pool_size(1));
+    let node = Node::new(Mode::Closed, server.store().pool_size(1).max_calls_in_flight(2));
     assert_eq!(node.request("bob").await, Response::Admitted);
     query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let requests = start(&node).await;
@@ -64,7 +64,7 @@ async fn many_requests_time_out_on_one_connection() {
     for mode in MODES {
         let server = RedisServer::start();
         let redis = &mut server.client();
-        let node = Node::new(mode, server.store().pool_size(1));
+        let node = Node::new(mode, server.store().pool_size(1).max_calls_in_flight(2));
         assert_eq!(node.request("bob").await, Response::Admitted);
         query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
         // The paused clock advances to the deadline when the runtime is idle.

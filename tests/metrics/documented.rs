@@ -17,6 +17,7 @@ use support::{
 use crate::{
     cluster::send_with_a_node_down,
     recorder::{MetricInfo, TestRecorder},
+    redis::shed_three_requests,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -61,6 +62,7 @@ async fn produce_every_outcome() {
     let _cancelled = timeout(Duration::from_millis(1), limited(redis.clone())).await;
     server.kill();
     store_failure(&redis).await;
+    shed_three_requests().await;
     send_with_a_node_down().await;
 }
 

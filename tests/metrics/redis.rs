@@ -4,7 +4,7 @@ use tokio::{task::yield_now, time};
 use tollgate::{Charge, Key, Limit, Operation, Quota, RedisDecision, RedisStore, Store, StoreError, TokenBucket};
 
 use support::{
-    redis::{RedisServer, calls, poll_once, query},
+    redis::{DEADLINE, RedisServer, calls, poll_once, query},
     wait::{stop_clock, yield_until},
 };
 
@@ -28,7 +28,7 @@ async fn waiting_requests_share_one_batch() {
     let recorded = TestRecorder::start();
     let server = RedisServer::start();
     let redis = &mut server.client();
-    let store = server.store().pool_size(1).build().unwrap();
+    let store = server.store().pool_size(1).max_calls_in_flight(2).build().unwrap();
     assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
     query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let mut pending = Vec::new();
@@ -120,4 +120,40 @@ async fn a_cached_denial_is_counted_under_the_exhausted_limit() {
         recorded.counted("tollgate_cached_denials_total"),
         Samples::from(repeated)
     );
+}
+
+#[tokio::test]
+async fn shed_requests_are_counted() {
+    let recorded = TestRecorder::start();
+    shed_three_requests().await;
+    assert_eq!(recorded.counted("tollgate_shed_requests_total")[""], 3.0);
+}
+
+/// Two calls are in flight for more than half of the deadline: then the time left is too short for the requests in the queue.
+pub(crate) async fn shed_three_requests() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let store = server.store().pool_size(1).max_calls_in_flight(2).build().unwrap();
+    assert!(store.apply(charge("user", "warm")).await.unwrap().admits());
+    let clock = stop_clock();
+    // The round trip of the first call is no longer recent.
+    time::advance(2 * DEADLINE).await;
+    query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
+    let mut pending = Vec::new();
+    for key in ["first", "second", "third", "fourth", "fifth"] {
+        pending.push(send(&store, key).await);
+    }
+    time::advance(DEADLINE * 3 / 5).await;
+    query::<()>(redis, "CLIENT UNPAUSE");
+    let (mut decided, mut shed) = (0, 0);
+    for decision in pending {
+        match decision.await {
+            Ok(_) => decided += 1,
+            Err(StoreError::Overloaded { .. }) => shed += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    clock.end().await;
+    time::resume();
+    assert_eq!((decided, shed), (2, 3));
 }

@@ -28,7 +28,7 @@ fn bucket(key: &'static str) -> Operation {
 
 /// A store with one connection: requests are queued while two calls are in flight, one sent inline and one by the sender task.
 async fn store(server: &RedisServer, user: Option<&str>) -> RedisStore {
-    let builder = server.store().pool_size(1);
+    let builder = server.store().pool_size(1).max_calls_in_flight(2);
     let builder = match user {
         Some(user) => builder.username(user).password("secret"),
         None => builder,
@@ -177,6 +177,7 @@ async fn each_request_of_a_batch_has_its_own_deadline() {
     let store = server
         .store()
         .pool_size(1)
+        .max_calls_in_flight(2)
         .deadline(Duration::from_secs(10))
         .build()
         .unwrap();

@@ -1,6 +1,14 @@
 //! Requests with their deadlines, and the batches that they are sent in.
 
-use std::{future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering, fence},
+    },
+    time::Duration,
+};
 
 use deadpool_redis::redis::{Cmd, RedisError, Value};
 use tokio::{
@@ -26,6 +34,8 @@ pub(crate) struct Request {
     pub(crate) deadline: Instant,
     /// Whether it contains only some of a request's tiers.
     pub(crate) is_part: bool,
+    /// Whether it may have been sent, for its caller.
+    sent: Arc<AtomicBool>,
     response: Option<oneshot::Sender<Response>>,
 }
 
@@ -36,6 +46,7 @@ impl Request {
             operation,
             deadline,
             is_part: false,
+            sent: Arc::default(),
             response: Some(sender),
         };
         (request, receiver)
@@ -45,6 +56,19 @@ impl Request {
         let (request, receiver) = Self::new(operation, deadline);
         let is_part = true;
         (Self { is_part, ..request }, receiver)
+    }
+
+    /// Whether it refunds, settles or resets.
+    pub(crate) fn is_correction(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Refund(_) | Operation::Settle(_) | Operation::Reset(_)
+        )
+    }
+
+    /// A flag that is set before the request is sent.
+    pub(crate) fn sent(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.sent)
     }
 
     /// Sends the response, unless one was sent. The receiver may have been dropped.
@@ -80,6 +104,10 @@ pub(crate) struct Batch {
     /// The time that each request had until its deadline.
     timeout: Duration,
     sent: Option<Instant>,
+    /// The time from sending to the reply.
+    round_trip: Option<Duration>,
+    /// The number of requests that expired after it was sent.
+    late: usize,
     denial_cache: Option<Arc<DenialCache>>,
 }
 
@@ -95,6 +123,8 @@ impl Batch {
             address: Arc::clone(address),
             timeout,
             sent: None,
+            round_trip: None,
+            late: 0,
             denial_cache,
         }
     }
@@ -125,25 +155,49 @@ impl Batch {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let mut waiting = self.requests.iter().filter(|request| request.is_pending());
-        waiting.next().map(|request| request.deadline)
+        let waiting = self.requests.iter().filter(|request| request.is_pending());
+        waiting.map(|request| request.deadline).min()
     }
 
     fn expire(&mut self) {
         let now = Instant::now();
         let timeout = self.timeout_error();
-        for request in self.requests.iter_mut().filter(|request| request.deadline <= now) {
+        let is_expired = |request: &&mut Request| request.is_pending() && request.deadline <= now;
+        for request in self.requests.iter_mut().filter(is_expired) {
+            self.late += usize::from(self.sent.is_some());
             request.respond(Err(timeout.clone()));
         }
     }
 
-    /// Drops cancelled and expired requests, and marks the rest as sent: the reply will cover all of them. False if none is
+    /// Drops acquires that are cancelled or expired, and marks the rest as sent: the reply will cover all of them. False if none is
     /// left.
     pub(crate) fn mark_sent(&mut self) -> bool {
         self.expire();
-        self.requests.retain(Request::is_awaited);
-        self.sent = Some(Instant::now());
-        !self.requests.is_empty()
+        for request in &self.requests {
+            request.sent.store(true, Ordering::Relaxed);
+        }
+        // A caller that gives up closes the channel before it reads the flag, so either it sees that the request was sent, or the
+        // request is dropped.
+        fence(Ordering::SeqCst);
+        self.requests
+            .retain(|request| request.is_awaited() || (request.is_correction() && request.is_pending()));
+        let is_sent = !self.requests.is_empty();
+        self.sent = is_sent.then(Instant::now);
+        is_sent
+    }
+
+    /// The time from sending to the reply; `Err` with the time of sending if there is no reply, `None` if it was not sent.
+    pub(crate) fn round_trip(&self) -> Option<Result<Duration, Instant>> {
+        self.sent.map(|sent| self.round_trip.ok_or(sent))
+    }
+
+    /// The number of requests that expired after it was sent.
+    pub(crate) fn late(&self) -> usize {
+        self.late
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// When it was sent; the current time if it was not.
@@ -179,12 +233,14 @@ impl Batch {
     pub(crate) fn complete(
         &mut self,
         reply: &Value,
+        round_trip: Duration,
         command: &Cmd,
         address: &Arc<str>,
     ) -> Result<Option<RedisError>, StoreError> {
         let charges = self.operations().map(|operation| operation.charges().count()).sum();
         let mut reply = Reply::new(reply, charges, command)?;
         let (sent, received) = (self.sent_at(), Instant::now());
+        self.round_trip = Some(round_trip);
         let mut failure = None;
         for request in &mut self.requests {
             let operation = std::mem::replace(&mut request.operation, Operation::nothing());
@@ -227,16 +283,10 @@ impl Batch {
     }
 
     /// Splits it into batches of one request each.
-    pub(crate) fn split(self) -> impl Iterator<Item = Self> {
-        let Self {
-            requests,
-            address,
-            timeout,
-            denial_cache,
-            ..
-        } = self;
-        let single = move |request| Self::new(vec![request], &address, timeout, denial_cache.clone());
-        requests.into_iter().map(single)
+    pub(crate) fn split(&mut self) -> Vec<Self> {
+        let requests = std::mem::take(&mut self.requests);
+        let single = |request| Self::new(vec![request], &self.address, self.timeout, self.denial_cache.clone());
+        requests.into_iter().map(single).collect()
     }
 }
 
@@ -263,7 +313,7 @@ mod tests {
             let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
             bytes.extend((0..value.len()).step_by(2).map(byte));
         }
-        batch.complete(&Value::BulkString(bytes), &Cmd::new(), &address)?;
+        batch.complete(&Value::BulkString(bytes), Duration::ZERO, &Cmd::new(), &address)?;
         let responses = receivers.into_iter().map(|mut receiver| receiver.try_recv().unwrap());
         Ok(responses.collect::<Vec<_>>().try_into().unwrap())
     }

@@ -61,6 +61,7 @@ impl RedisStore {
 pub struct RedisStoreBuilder {
     endpoint: Endpoint,
     pool_size: usize,
+    max_calls_in_flight: Option<usize>,
     prefix: String,
     deadline: Duration,
     cache_denials: bool,
@@ -72,6 +73,7 @@ impl RedisStoreBuilder {
         Self {
             endpoint: Endpoint::default(),
             pool_size: 2,
+            max_calls_in_flight: None,
             prefix: "rate_limit".into(),
             deadline: Duration::from_millis(100),
             cache_denials: true,
@@ -186,6 +188,16 @@ impl RedisStoreBuilder {
         self
     }
 
+    /// The maximal number of calls in flight, for each slot of a cluster; at least 2.
+    ///
+    /// By default it follows the latency: two, and one more for every 0.25 ms of the shortest recent round trip. So a Redis nearby gets
+    /// few and large batches, and a distant one is kept busy.
+    #[must_use]
+    pub fn max_calls_in_flight(mut self, max_calls_in_flight: usize) -> Self {
+        self.max_calls_in_flight = Some(max_calls_in_flight);
+        self
+    }
+
     /// The prefix of every key, `rate_limit` by default. Stores with different prefixes share no state.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
@@ -233,7 +245,12 @@ impl RedisStoreBuilder {
         let denial_cache = (self.cache_denials && self.clock.is_none()).then(DenialCache::default);
         let encoder = CallEncoder::new(Prefix(self.prefix.into()), self.clock.clone());
         let router = Router::new(seeds, encoder, self.deadline);
-        let batcher = Batcher::new(Arc::clone(&router), self.pool_size, denial_cache, self.deadline);
+        let batcher = Batcher::new(
+            Arc::clone(&router),
+            self.max_calls_in_flight,
+            denial_cache,
+            self.deadline,
+        );
         Ok(RedisStore(Arc::new(Inner {
             batcher: Arc::new(batcher),
             router,
@@ -244,6 +261,10 @@ impl RedisStoreBuilder {
     fn check_settings(&self) -> Result<(), ConfigError> {
         if !(1..=1024).contains(&self.pool_size) {
             return Err(ConfigError::new("pool_size", self.pool_size, "be from 1 to 1024"));
+        }
+        if self.max_calls_in_flight.is_some_and(|max| max < 2) {
+            let max = self.max_calls_in_flight.unwrap_or_default();
+            return Err(ConfigError::new("max_calls_in_flight", max, "be at least 2"));
         }
         if self.deadline.is_zero() || self.deadline > MAX_DEADLINE {
             let must = "be longer than 0 and at most an hour";
@@ -268,6 +289,7 @@ impl fmt::Debug for RedisStoreBuilder {
         f.debug_struct("RedisStoreBuilder")
             .field("address", &self.endpoint.redacted())
             .field("pool_size", &self.pool_size)
+            .field("max_calls_in_flight", &self.max_calls_in_flight)
             .field("prefix", &self.prefix)
             .field("deadline", &self.deadline)
             .field("cache_denials", &self.cache_denials)

@@ -89,8 +89,8 @@ async fn with_timeout<T>(
 /// Sends one operation alone, with a longer timeout than a request has.
 async fn execute(router: &Router, node: &Node, charge: &Charge, operation: Operation) -> Result<Decision, StoreError> {
     let (request, response) = Request::new(operation, Instant::now() + CHECK_TIMEOUT);
-    let batch = Batch::new(vec![request], node.address(), CHECK_TIMEOUT, None);
-    router.route(router.slot(charge), batch).await;
+    let mut batch = Batch::new(vec![request], node.address(), CHECK_TIMEOUT, None);
+    router.route(router.slot(charge), &mut batch).await;
     match response.await.expect("every request of a batch gets a response") {
         // At start-up, the cause is more useful than the state of the circuit breaker.
         Err(StoreError::CircuitOpen { source, .. }) => Err((*source).clone()),

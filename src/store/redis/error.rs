@@ -53,6 +53,14 @@ pub enum StoreError {
         /// Whether the call may have reached Redis; it was still waiting for a connection otherwise.
         sent: bool,
     },
+    /// Redis cannot keep up: the request could not be decided before its deadline, and was not sent.
+    #[non_exhaustive]
+    Overloaded {
+        /// Which Redis.
+        address: Arc<str>,
+        /// The deadline.
+        deadline: Duration,
+    },
     /// The circuit breaker is open: calls fail fast until a probe succeeds.
     #[non_exhaustive]
     CircuitOpen {
@@ -86,6 +94,7 @@ impl StoreError {
             Self::Address { .. }
             | Self::Setting(_)
             | Self::NoRuntime
+            | Self::Overloaded { .. }
             | Self::CircuitOpen { .. }
             | Self::Server { .. } => false,
         }
@@ -95,7 +104,7 @@ impl StoreError {
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Address { .. } | Self::Setting(_) | Self::NoRuntime => false,
-            Self::Connection { .. } | Self::Deadline { .. } | Self::Protocol { .. } => true,
+            Self::Connection { .. } | Self::Deadline { .. } | Self::Overloaded { .. } | Self::Protocol { .. } => true,
             Self::CircuitOpen { source, .. } => source.is_transient(),
             Self::Server { source, .. } => ServerFault::of(source).is_none_or(ServerFault::is_transient),
         }
@@ -119,6 +128,11 @@ impl StoreError {
             deadline,
             sent,
         }
+    }
+
+    pub(super) fn overloaded(address: &Arc<str>, deadline: Duration) -> Self {
+        let address = Arc::clone(address);
+        Self::Overloaded { address, deadline }
     }
 
     pub(super) fn before_sending(address: &Arc<str>, source: RedisError) -> Self {
@@ -253,6 +267,10 @@ impl fmt::Display for StoreError {
             Self::Deadline { address, deadline, .. } => {
                 write!(f, "Redis at {address} did not answer within {deadline:?}")
             }
+            Self::Overloaded { address, deadline } => write!(
+                f,
+                "Redis at {address} cannot keep up: the request was not sent, since it could not be decided within {deadline:?}"
+            ),
             Self::CircuitOpen { address, source } => {
                 write!(f, "circuit breaker open for Redis at {address}: {source}")
             }
@@ -273,7 +291,7 @@ impl error::Error for StoreError {
             }
             Self::Setting(error) => Some(error),
             Self::CircuitOpen { source, .. } => Some(&**source),
-            Self::NoRuntime | Self::Deadline { .. } | Self::Protocol { .. } => None,
+            Self::NoRuntime | Self::Deadline { .. } | Self::Overloaded { .. } | Self::Protocol { .. } => None,
         }
     }
 }

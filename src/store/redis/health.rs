@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{circuit_breaker::CircuitBreaker, error::StoreError};
+use super::{batcher::Overload, circuit_breaker::CircuitBreaker, error::StoreError};
 
 /// The health of the nodes of a [`RedisStore`](crate::RedisStore), by their circuit breakers. Reading it sends no calls.
 ///
@@ -15,7 +15,10 @@ use super::{circuit_breaker::CircuitBreaker, error::StoreError};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Health(Vec<ServerHealth>);
+pub struct Health {
+    servers: Vec<ServerHealth>,
+    is_overloaded: bool,
+}
 
 /// The health of one node: a standalone Redis, or a node of a cluster.
 #[derive(Clone, Debug)]
@@ -25,18 +28,27 @@ pub struct ServerHealth {
 }
 
 impl Health {
-    pub(super) fn of(breakers: &[Arc<CircuitBreaker>]) -> Self {
-        Self(breakers.iter().map(|breaker| ServerHealth::of(breaker)).collect())
+    pub(super) fn of(breakers: &[Arc<CircuitBreaker>], overload: &Overload) -> Self {
+        Self {
+            servers: breakers.iter().map(|breaker| ServerHealth::of(breaker)).collect(),
+            is_overloaded: overload.is_overloaded(),
+        }
     }
 
     /// Whether all nodes are up. Requests that need a node which is down fail fast.
     pub fn is_up(&self) -> bool {
-        self.0.iter().all(ServerHealth::is_up)
+        self.servers.iter().all(ServerHealth::is_up)
     }
 
     /// The standalone Redis, or every known node of a cluster.
     pub fn servers(&self) -> &[ServerHealth] {
-        &self.0
+        &self.servers
+    }
+
+    /// Whether requests were shed, or decided too late, within the last second: Redis is up, but cannot decide as many requests as
+    /// there are. Requests that are shed are not sent, and fail with [`StoreError::Overloaded`].
+    pub fn is_overloaded(&self) -> bool {
+        self.is_overloaded
     }
 }
 
@@ -82,9 +94,12 @@ impl fmt::Display for ServerHealth {
 
 impl fmt::Display for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, server) in self.0.iter().enumerate() {
+        for (index, server) in self.servers.iter().enumerate() {
             write!(f, "{}{server}", if index > 0 { "; " } else { "" })?;
         }
-        Ok(())
+        match self.is_overloaded {
+            true => f.write_str("; overloaded: requests are shed"),
+            false => Ok(()),
+        }
     }
 }

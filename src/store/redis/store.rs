@@ -86,7 +86,7 @@ impl RedisStore {
 
     /// The health of the nodes of this store.
     pub fn health(&self) -> Health {
-        Health::of(&self.0.router.topology.breakers())
+        Health::of(&self.0.router.topology.breakers(), &self.0.batcher.overload)
     }
 }
 

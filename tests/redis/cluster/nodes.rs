@@ -59,7 +59,7 @@ async fn calls_are_routed_to_the_node_of_the_key() {
 async fn requests_for_a_hot_key_are_batched() {
     let cluster = Cluster::start();
     let prefix = "hot";
-    let builder = builder(&cluster, prefix).pool_size(1);
+    let builder = builder(&cluster, prefix).pool_size(1).max_calls_in_flight(2);
     let store = builder.clock(ManualClock::at(0)).build().unwrap();
     acquire(&store, charge("hot")).await;
     let redis = &mut cluster.client_of(cluster.slot_of(&key(prefix, "hot")));

@@ -6,11 +6,17 @@ use tollgate::Store;
 use super::fixture::{CONNECTIONS, LIMIT, acquire, builder, charged, warm_up};
 use support::redis::{RedisServer, calls, info, query};
 
+/// The maximal number of calls in flight.
+const IN_FLIGHT: u64 = 4;
+
 #[tokio::test]
 async fn a_single_request_is_one_evalsha_and_queued_requests_share_one() {
     let server = RedisServer::start();
     let redis = &mut server.client();
-    let store = builder(&server).build().unwrap();
+    let store = builder(&server)
+        .max_calls_in_flight(IN_FLIGHT as usize)
+        .build()
+        .unwrap();
     warm_up(&store, redis).await;
 
     query::<()>(redis, "CONFIG RESETSTAT");
@@ -18,11 +24,10 @@ async fn a_single_request_is_one_evalsha_and_queued_requests_share_one() {
         store.apply(acquire()).await.unwrap();
         assert_eq!(calls(redis, "evalsha"), n);
     }
-    // One call is sent inline, one by each connection's sender task. Further requests are queued, up to 128 charges per batch.
-    let in_flight = 1 + CONNECTIONS as u64;
+    // One call is sent inline, the others by sender tasks. Further requests are queued, up to 128 charges per batch.
     query::<()>(redis, "CLIENT PAUSE 600000 WRITE");
     let mut requests = JoinSet::new();
-    for _ in 0..in_flight + 200 {
+    for _ in 0..IN_FLIGHT + 200 {
         requests.spawn(store.apply(acquire()));
         // Runs the spawned request, then the sender task.
         for _ in 0..2 {
@@ -33,11 +38,11 @@ async fn a_single_request_is_one_evalsha_and_queued_requests_share_one() {
     while let Some(decision) = requests.join_next().await {
         assert!(decision.unwrap().unwrap().admits());
     }
-    assert_eq!(calls(redis, "evalsha"), 50 + in_flight + 2);
+    assert_eq!(calls(redis, "evalsha"), 50 + IN_FLIGHT + 2);
     for never in ["ping", "unwatch", "script|load", "eval", "select", "auth", "hello"] {
         assert_eq!(calls(redis, never), 0, "{never}");
     }
-    assert_eq!(charged(redis), CONNECTIONS as u64 + 50 + in_flight + 200);
+    assert_eq!(charged(redis), CONNECTIONS as u64 + 50 + IN_FLIGHT + 200);
     // The pool, and the client of the test.
     assert!(info(redis, "clients", "connected_clients:") <= CONNECTIONS as u64 + 1);
 }

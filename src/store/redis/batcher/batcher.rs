@@ -1,20 +1,25 @@
 //! The batcher: queues requests while calls are in flight, and sends them in batches.
 //!
-//! There are at most as many sender tasks as connections to a node, so that Redis receives the next batch while it executes one. A
-//! sender task ends when the queue is empty, and the next request starts another one: no task outlives its work, so a store outlives
+//! A sender task ends when the queue is empty, and the next request starts another one: no task outlives its work, so a store outlives
 //! the runtimes that it is used on.
 
 use std::{
+    future::Future,
+    pin::Pin,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
-use tokio::{sync::oneshot, time::Instant};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep_until},
+};
 
 use super::{
-    pending_response::{InlineCall, PendingResponse},
-    queue::{Enqueued, Queue},
+    overload::Overload,
+    pending_response::{PendingResponse, QueuedRequest, Sending},
+    queue::{CallId, Enqueued, Next, Queue},
 };
 use crate::{
     charge::Charges,
@@ -31,9 +36,10 @@ use crate::{
 pub(crate) struct Batcher {
     router: Arc<Router>,
     /// A queue per slot, created on first use: all keys of a call are in one slot.
-    queues: Box<[OnceLock<Box<Queue>>]>,
-    /// The maximal number of sender tasks per queue.
-    max_senders: usize,
+    queues: Box<[OnceLock<Arc<Queue>>]>,
+    /// The configured maximum of calls in flight per queue.
+    max_calls: Option<usize>,
+    pub(crate) overload: Arc<Overload>,
     /// `None` if denials are not cached, as with a clock other than that of Redis.
     denial_cache: Option<Arc<DenialCache>>,
     timeout: Duration,
@@ -42,7 +48,7 @@ pub(crate) struct Batcher {
 impl Batcher {
     pub(crate) fn new(
         router: Arc<Router>,
-        max_senders: usize,
+        max_calls: Option<usize>,
         denial_cache: Option<DenialCache>,
         timeout: Duration,
     ) -> Self {
@@ -52,9 +58,10 @@ impl Batcher {
             1
         };
         Self {
+            overload: Arc::new(Overload::new(router.topology.address())),
             router,
             queues: (0..slots).map(|_| OnceLock::new()).collect(),
-            max_senders,
+            max_calls,
             denial_cache: denial_cache.map(Arc::new),
             timeout,
         }
@@ -81,18 +88,18 @@ impl Batcher {
             None => {
                 let (sender, receiver) = oneshot::channel();
                 let call = Arc::clone(self).scatter(operation, deadline, sender);
-                PendingResponse::new(self.router.topology.address(), Some(Box::pin(call)), receiver)
+                PendingResponse::new(self.address(), receiver, Sending::Inline(Box::pin(call)))
             }
         }
     }
 
-    fn queue(&self, slot: Slot) -> &Queue {
-        self.queues[slot.index()].get_or_init(Box::default)
+    fn address(&self) -> &Arc<str> {
+        self.router.topology.address()
     }
 
-    fn batch(&self, requests: Vec<Request>) -> Batch {
-        let address = self.router.topology.address();
-        Batch::new(requests, address, self.timeout, self.denial_cache.clone())
+    fn queue(&self, slot: Slot) -> &Arc<Queue> {
+        let queue = || Arc::new(Queue::new(self.timeout, self.max_calls, &self.overload));
+        self.queues[slot.index()].get_or_init(queue)
     }
 
     /// Enqueues a request. It is sent inline if no call is in flight, otherwise by a sender task.
@@ -101,23 +108,27 @@ impl Batcher {
         slot: Slot,
         (request, response): (Request, oneshot::Receiver<Response>),
     ) -> PendingResponse {
-        let call: Option<InlineCall> = match self.queue(slot).push(request, self.max_senders) {
-            Enqueued::SendInline(request) => {
-                let guard = InlineGuard(Arc::clone(self), slot);
-                Some(Box::pin(async move {
-                    let InlineGuard(batcher, slot) = &guard;
-                    batcher.router.route(*slot, batcher.batch(vec![*request])).await;
-                }))
-            }
-            Enqueued::SpawnSender => {
-                let (batcher, is_done) = (Arc::clone(self), false);
-                let sender = Sender { batcher, slot, is_done };
-                tokio::spawn(sender.run());
-                None
-            }
-            Enqueued::Queued => None,
+        let queue = self.queue(slot);
+        let (deadline, sent) = (request.deadline, request.sent());
+        let call = |id| Call {
+            batcher: Arc::clone(self),
+            slot,
+            queue: Arc::clone(queue),
+            id,
         };
-        PendingResponse::new(self.router.topology.address(), call, response)
+        let sending = match queue.push(request, Instant::now()) {
+            Enqueued::SendInline(id, request) => {
+                let call = call(id);
+                Sending::Inline(Box::pin(async move { call.send(vec![*request]).await }))
+            }
+            enqueued => {
+                if let Enqueued::SpawnSender(id) = enqueued {
+                    tokio::spawn(call(id).send_queued());
+                }
+                Sending::Queued(QueuedRequest::new(queue, deadline, sent))
+            }
+        };
+        PendingResponse::new(self.address(), response, sending)
     }
 
     /// Applies an operation in one part per slot. It is completed even if the request is cancelled, since charges may have to be
@@ -126,7 +137,7 @@ impl Batcher {
         let sent = Instant::now();
         let (acquires, may_refund) = (matches!(operation, Operation::Acquire(_)), operation.may_refund());
         let submit = |slot, operation, deadline| self.enqueue(slot, Request::part(operation, deadline));
-        let (merged, late_refunds) = self.router.scatter(operation, deadline, &submit).await;
+        let merged = self.router.scatter(operation, deadline, &submit).await;
         if let Some(cache) = &self.denial_cache {
             match &merged {
                 Ok(decision) if acquires => cache.insert(decision, sent, Instant::now()),
@@ -135,49 +146,73 @@ impl Batcher {
             }
         }
         _ = response.send(merged);
-        if let Some(late_refunds) = late_refunds {
-            late_refunds.await;
-        }
     }
 }
 
-struct InlineGuard(Arc<Batcher>, Slot);
-
-/// However an inline call ends, the next request may be sent inline.
-impl Drop for InlineGuard {
-    fn drop(&mut self) {
-        self.0.queue(self.1).end_inline();
-    }
-}
-
-/// A task that sends queued requests until the queue is empty.
-struct Sender {
+/// A call, which is sent inline or by a sender task.
+struct Call {
     batcher: Arc<Batcher>,
     slot: Slot,
-    is_done: bool,
+    queue: Arc<Queue>,
+    id: CallId,
 }
 
-impl Sender {
-    async fn run(mut self) {
-        let batcher = &self.batcher;
-        while let Some(requests) = batcher.queue(self.slot).take() {
-            batcher.router.route(self.slot, batcher.batch(requests)).await;
-            // Clients that were just answered may send their next request: this makes for fewer and larger batches.
-            tokio::task::yield_now().await;
+impl Call {
+    /// Sends queued requests until the queue is empty, or other sender tasks suffice.
+    fn send_queued(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            loop {
+                match self.queue.next(self.id, Instant::now()) {
+                    Next::Send { batch, spawn } => {
+                        if let Some(id) = spawn {
+                            tokio::spawn(self.with_id(id).send_queued());
+                        }
+                        self.send(batch).await;
+                        // Clients that were just answered may send their next request: this makes for fewer and larger batches.
+                        tokio::task::yield_now().await;
+                    }
+                    Next::WaitUntil(at) => sleep_until(at).await,
+                    Next::End => return,
+                }
+            }
+        })
+    }
+
+    fn with_id(&self, id: CallId) -> Self {
+        Self {
+            batcher: Arc::clone(&self.batcher),
+            slot: self.slot,
+            queue: Arc::clone(&self.queue),
+            id,
         }
-        self.is_done = true;
+    }
+
+    async fn send(&self, requests: Vec<Request>) {
+        let batcher = &self.batcher;
+        let mut batch = Batch::new(
+            requests,
+            batcher.address(),
+            batcher.timeout,
+            batcher.denial_cache.clone(),
+        );
+        batcher.router.route(self.slot, &mut batch).await;
+        self.queue
+            .record(self.id, batch.round_trip(), batch.late(), Instant::now());
     }
 }
 
-/// A runtime that shuts down drops its tasks at any await point.
-impl Drop for Sender {
+/// However a call ends, its place is released. A runtime that shuts down drops its tasks at any await point; then the requests that wait
+/// for them fail.
+impl Drop for Call {
     fn drop(&mut self) {
-        if !self.is_done {
-            let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
-            let ended = StoreError::before_sending(self.batcher.router.topology.address(), ended);
-            for mut request in self.batcher.queue(self.slot).retire_sender() {
-                request.respond(Err(ended.clone()));
-            }
+        let unsent = self.queue.end(self.id);
+        if unsent.is_empty() {
+            return;
+        }
+        let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
+        let ended = StoreError::before_sending(self.batcher.address(), ended);
+        for mut request in unsent {
+            request.respond(Err(ended.clone()));
         }
     }
 }

@@ -3,34 +3,66 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering, fence},
+    },
+    task::{Context, Poll, ready},
 };
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
-use tokio::{runtime::Handle, sync::oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::oneshot,
+    time::{Instant, Sleep, sleep_until},
+};
 
+use super::queue::Queue;
 use crate::store::redis::{batch::Response, error::StoreError};
 
-/// A call that is polled by the task of its own request.
-pub(super) type InlineCall = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// The pending response of a request, and its call if the task of the request polls that itself.
+/// The pending response of a request.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) struct PendingResponse {
     /// The address that an error names.
     address: Arc<str>,
-    call: Option<InlineCall>,
     response: oneshot::Receiver<Response>,
+    sending: Sending,
+}
+
+/// What sends the request.
+pub(super) enum Sending {
+    /// The task of the request itself.
+    Inline(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// A sender task.
+    Queued(QueuedRequest),
+    /// The request was sent inline, and the call has ended.
+    Done,
+}
+
+/// A request in a queue. Its sender task may be on a runtime that is not running, so the caller enforces the deadline.
+pub(super) struct QueuedRequest {
+    queue: Arc<Queue>,
+    deadline: Pin<Box<Sleep>>,
+    sent: Arc<AtomicBool>,
+}
+
+impl QueuedRequest {
+    pub(super) fn new(queue: &Arc<Queue>, deadline: Instant, sent: Arc<AtomicBool>) -> Self {
+        Self {
+            queue: Arc::clone(queue),
+            deadline: Box::pin(sleep_until(deadline)),
+            sent,
+        }
+    }
 }
 
 impl PendingResponse {
-    pub(super) fn new(address: &Arc<str>, call: Option<InlineCall>, response: oneshot::Receiver<Response>) -> Self {
+    pub(super) fn new(address: &Arc<str>, response: oneshot::Receiver<Response>, sending: Sending) -> Self {
         let address = Arc::clone(address);
         Self {
             address,
-            call,
             response,
+            sending,
         }
     }
 }
@@ -39,26 +71,39 @@ impl Future for PendingResponse {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        if let Some(call) = &mut self.call
+        if let Sending::Inline(call) = &mut self.sending
             && call.as_mut().poll(context).is_ready()
         {
-            self.call = None;
+            self.sending = Sending::Done;
         }
-        let response = Pin::new(&mut self.response).poll(context);
-        response.map(|response| {
-            response.unwrap_or_else(|_| {
+        if let Poll::Ready(response) = Pin::new(&mut self.response).poll(context) {
+            return Poll::Ready(response.unwrap_or_else(|_| {
                 // The request may have been sent.
                 let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
                 Err(StoreError::after_sending(&self.address, ended))
-            })
-        })
+            }));
+        }
+        let Self { response, sending, .. } = &mut *self;
+        let Sending::Queued(request) = sending else {
+            return Poll::Pending;
+        };
+        ready!(request.deadline.as_mut().poll(context));
+        response.close();
+        if let Ok(response) = response.try_recv() {
+            return Poll::Ready(response);
+        }
+        // The sender sets the flag before it looks whether the channel is closed.
+        fence(Ordering::SeqCst);
+        Poll::Ready(Err(request.queue.expired(request.sent.load(Ordering::Relaxed))))
     }
 }
 
 /// A call is completed in the background when its request is cancelled: its result shows whether the connection works.
 impl Drop for PendingResponse {
     fn drop(&mut self) {
-        if let (Some(call), Ok(runtime)) = (self.call.take(), Handle::try_current()) {
+        if let Sending::Inline(call) = std::mem::replace(&mut self.sending, Sending::Done)
+            && let Ok(runtime) = Handle::try_current()
+        {
             runtime.spawn(call);
         }
     }

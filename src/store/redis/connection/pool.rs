@@ -3,9 +3,12 @@
 //! Checking a connection out of a deadpool pool costs a round trip, a PING that tests the connection. So each is checked out once, and
 //! calls get clones of it, which redis-rs multiplexes on one socket.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use deadpool_redis::{
@@ -34,15 +37,22 @@ struct SharedConnection {
 
 struct Established {
     connection: Connection,
-    /// When the connection was made. Each connection has its own `Arc`, whose pointer identifies it.
-    connected_at: Arc<Instant>,
+    /// Each connection has its own `Arc`, whose pointer identifies it.
+    activity: Arc<Activity>,
+}
+
+/// When a connection was made, and when it was last used.
+struct Activity {
+    connected_at: Instant,
+    /// The time of the last reply, in microseconds after `connected_at`; 0 before the first one.
+    last_reply: AtomicU64,
 }
 
 /// A handle to a connection, for one call.
 pub(crate) struct ConnectionHandle {
     pub(crate) connection: MultiplexedConnection,
     shared: Arc<SharedConnection>,
-    connected_at: Arc<Instant>,
+    activity: Arc<Activity>,
 }
 
 impl ConnectionPool {
@@ -80,7 +90,7 @@ impl SharedConnection {
         self.established().as_ref().map(|established| ConnectionHandle {
             connection: (*established.connection).clone(),
             shared: Arc::clone(self),
-            connected_at: Arc::clone(&established.connected_at),
+            activity: Arc::clone(&established.activity),
         })
     }
 
@@ -93,11 +103,11 @@ impl SharedConnection {
                 return Ok(());
             }
             let connection = connector.connect().await?;
-            let connected_at = Arc::new(Instant::now());
-            *shared.established() = Some(Established {
-                connection,
-                connected_at,
+            let activity = Arc::new(Activity {
+                connected_at: Instant::now(),
+                last_reply: AtomicU64::new(0),
             });
+            *shared.established() = Some(Established { connection, activity });
             Ok(())
         })
     }
@@ -107,7 +117,7 @@ impl ConnectionHandle {
     /// Discards this connection, unless it has already been replaced. Calls in flight on it are completed.
     pub(crate) fn invalidate(&self) {
         let mut established = self.shared.established();
-        let is_same = |current: &Established| Arc::ptr_eq(&current.connected_at, &self.connected_at);
+        let is_same = |current: &Established| Arc::ptr_eq(&current.activity, &self.activity);
         if established.as_ref().is_some_and(is_same)
             && let Some(Established { connection, .. }) = established.take()
         {
@@ -116,6 +126,18 @@ impl ConnectionHandle {
     }
 
     pub(crate) fn connected_at(&self) -> Instant {
-        *self.connected_at
+        self.activity.connected_at
+    }
+
+    /// Records a reply.
+    pub(crate) fn on_reply(&self) {
+        let elapsed = self.activity.connected_at.elapsed().as_micros() as u64;
+        self.activity.last_reply.store(elapsed, Ordering::Relaxed);
+    }
+
+    /// Whether a reply arrived after this time.
+    pub(crate) fn has_replied_since(&self, time: Instant) -> bool {
+        let last_reply = Duration::from_micros(self.activity.last_reply.load(Ordering::Relaxed));
+        self.activity.connected_at + last_reply > time
     }
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use deadpool_redis::redis::{
     self, Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value, aio::MultiplexedConnection, cmd,
 };
+use tokio::time::Instant;
 
 /// The parts of the script, each after those that it depends on.
 const SOURCE: &str = concat!(
@@ -34,21 +35,23 @@ pub(crate) fn sha() -> &'static str {
 /// The maximal number of loads per call: another client may flush the script cache between load and call.
 const MAX_LOADS: usize = 5;
 
-/// Runs the script. If it is not in the script cache, Redis answers NOSCRIPT before it runs anything, and the script is loaded.
-/// After an ASK redirect, `asking` sends ASKING before the call.
+/// Runs the script. If it is not in the script cache, Redis replies NOSCRIPT before it runs anything, and the script is loaded.
+/// After an ASK redirect, `asking` sends ASKING before the call. Returns the reply, and when the command that it belongs to was sent.
 pub(crate) async fn run(
     command: &Cmd,
     connection: &mut MultiplexedConnection,
     asking: bool,
-) -> Result<Value, RedisError> {
-    let mut answer = eval(command, connection, asking, false).await;
+) -> Result<(Value, Instant), RedisError> {
+    let mut sent = Instant::now();
+    let mut reply = eval(command, connection, asking, false).await;
     for _ in 0..MAX_LOADS {
-        if !matches!(&answer, Err(error) if is_noscript(error)) {
+        if !matches!(&reply, Err(error) if is_noscript(error)) {
             break;
         }
-        answer = eval(command, connection, asking, true).await;
+        sent = Instant::now();
+        reply = eval(command, connection, asking, true).await;
     }
-    answer
+    Ok((reply?, sent))
 }
 
 fn is_noscript(error: &RedisError) -> bool {
@@ -73,13 +76,13 @@ async fn eval(
         all.cmd("ASKING");
     }
     all.add_command(command.clone());
-    let mut answers = connection.send_packed_commands(&all, 0, all.len()).await?;
-    let answer = answers.pop().unwrap_or(Value::Nil).extract_error();
-    if matches!(&answer, Err(error) if is_noscript(error)) {
+    let mut replies = connection.send_packed_commands(&all, 0, all.len()).await?;
+    let reply = replies.pop().unwrap_or(Value::Nil).extract_error();
+    if matches!(&reply, Err(error) if is_noscript(error)) {
         // The error of the load is the cause.
-        for answer in answers {
-            answer.extract_error()?;
+        for reply in replies {
+            reply.extract_error()?;
         }
     }
-    answer
+    reply
 }

@@ -1,9 +1,12 @@
 //! A node: a standalone Redis, the primary that sentinels report, or a node of a cluster; and the call of a batch to it.
 
-use std::sync::{Arc, Weak};
+use std::{
+    pin::pin,
+    sync::{Arc, Weak},
+};
 
 use deadpool_redis::redis::RedisError;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::{
     metrics,
@@ -99,9 +102,21 @@ impl Node {
         metrics::batch_size(batch.len());
         let command = encoder.encode(batch.operations());
         let mut multiplexed = connection.connection.clone();
-        let call = script::run(&command, &mut multiplexed, asking == Asking::Yes);
-        match batch.run_until_deadline(call).await {
-            Some(Ok(reply)) => match batch.complete(&reply, &command, self.address()) {
+        let mut call = pin!(script::run(&command, &mut multiplexed, asking == Asking::Yes));
+        let mut result = batch.run_until_deadline(call.as_mut()).await;
+        if result.is_none() {
+            batch.clear_denials_after_refund();
+            if batch.is_unresponsive(batch.sent_at()) && !connection.has_replied_since(batch.sent_at()) {
+                return self.record_silence(&connection, batch);
+            }
+            // No request waits any more, but the time of a late reply shows how much work Redis can do.
+            result = timeout(batch.timeout(), call).await.ok();
+        }
+        if result.is_some() {
+            connection.on_reply();
+        }
+        match result {
+            Some(Ok((reply, sent))) => match batch.complete(&reply, sent.elapsed(), &command, self.address()) {
                 Ok(None) => self.breaker.on_success(),
                 Ok(Some(error)) => return self.record_error(&connection, &error),
                 Err(error) => {
@@ -116,16 +131,8 @@ impl Node {
                 batch.mark_unsent();
                 return CallEnd::Failed(CallError { connection, error });
             }
-            None => {
-                batch.clear_denials_after_refund();
-                // The socket may be half-open, so the connection is replaced. A batch that was sent shortly before its deadline
-                // is no evidence of that.
-                if batch.is_unresponsive(batch.sent_at()) {
-                    connection.invalidate();
-                    self.breaker.on_failure(&batch.timeout_error());
-                    return CallEnd::Unavailable;
-                }
-            }
+            None if !connection.has_replied_since(batch.sent_at()) => return self.record_silence(&connection, batch),
+            None => {}
         }
         CallEnd::Completed
     }
@@ -137,6 +144,14 @@ impl Node {
         batch.clear_denials_after_refund();
         batch.fail(&StoreError::after_sending(self.address(), error));
         end
+    }
+
+    /// Replaces a connection without replies, whose socket may be half-open. While Redis replies to earlier calls, it cannot keep up,
+    /// and its connections work.
+    fn record_silence(&self, connection: &ConnectionHandle, batch: &Batch) -> CallEnd {
+        connection.invalidate();
+        self.breaker.on_failure(&batch.timeout_error());
+        CallEnd::Unavailable
     }
 
     /// Updates the connection and the circuit breaker after an error reply.

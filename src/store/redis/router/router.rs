@@ -68,7 +68,7 @@ impl Router {
     }
 
     /// Sends a batch to the node that serves its keys, and responds to its requests.
-    pub(crate) async fn route(&self, slot: Slot, mut batch: Batch) {
+    pub(crate) async fn route(&self, slot: Slot, batch: &mut Batch) {
         let (mut redirects, mut has_reauthenticated) = (0, false);
         // The target of an ASK redirect, which applies to this batch only.
         let mut ask_target: Option<Arc<Node>> = None;
@@ -77,10 +77,10 @@ impl Router {
                 Some(_) => Asking::Yes,
                 None => Asking::No,
             };
-            let Some(node) = self.resolve_node(slot, ask_target.take(), &mut batch).await else {
+            let Some(node) = self.resolve_node(slot, ask_target.take(), batch).await else {
                 return;
             };
-            let failed = match node.call(&self.encoder, asking, &mut batch).await {
+            let failed = match node.call(&self.encoder, asking, batch).await {
                 CallEnd::Failed(failed) => failed,
                 end => return self.finish(end),
             };
@@ -96,7 +96,7 @@ impl Router {
                 // A request whose own keys are permitted and not being migrated succeeds if it is sent alone.
                 ErrorAction::Split | ErrorAction::TryAgain if batch.len() > 1 => {
                     // Concurrently: a request whose keys are being migrated is retried until its deadline.
-                    join_all(batch.split().map(|single| self.route_single(slot, single))).await;
+                    join_all(batch.split().into_iter().map(|single| self.route_single(slot, single))).await;
                     return;
                 }
                 ErrorAction::TryAgain => {
@@ -110,14 +110,14 @@ impl Router {
                     has_reauthenticated = true;
                     failed.invalidate_connection();
                 }
-                _ => return self.finish(node.fail(failed, &mut batch)),
+                _ => return self.finish(node.fail(failed, batch)),
             }
         }
     }
 
     /// Routes one request of a batch. Boxed, since the future of [`Self::route`] cannot contain itself.
-    fn route_single(&self, slot: Slot, single: Batch) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.route(slot, single))
+    fn route_single(&self, slot: Slot, mut single: Batch) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move { self.route(slot, &mut single).await })
     }
 
     /// Refreshes the slot map if the node is unavailable, since another node may serve its slots by now.

@@ -8,7 +8,7 @@
 //! If the node of a slot fails, the others decide alone, provided that every charge in the slot fails open or is a shadow: one node
 //! that is down must not lift the limits on the others. Otherwise the request fails, and its charges are refunded.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use tokio::time::{Instant, timeout_at};
 
@@ -21,21 +21,12 @@ use crate::{
     store::redis::{batch::Response, error::StoreError},
 };
 
-/// Refunds that are not completed at the deadline of their request.
-pub(crate) type LateRefunds<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-
 impl Router {
-    /// Applies an operation in one part per slot, each by `submit`. If the refunds take longer than the deadline, the caller has to
-    /// complete them after the response.
-    pub(crate) async fn scatter<'a, S, F>(
-        &'a self,
-        operation: Operation,
-        deadline: Instant,
-        submit: &'a S,
-    ) -> (Response, Option<LateRefunds<'a>>)
+    /// Applies an operation in one part per slot, each by `submit`.
+    pub(crate) async fn scatter<S, F>(&self, operation: Operation, deadline: Instant, submit: &S) -> Response
     where
         S: Fn(Slot, Operation, Instant) -> F + Sync,
-        F: Future<Output = Response> + Send + 'a,
+        F: Future<Output = Response> + Send,
     {
         let peeks = matches!(operation, Operation::Peek(_));
         let acquired = match &operation {
@@ -44,21 +35,19 @@ impl Router {
         };
         let parts = split(operation, |charge| self.slot(charge));
         let mut responses = gather(parts, deadline, submit).await;
-        let mut late: Option<LateRefunds<'a>> = None;
         if let Some(charges) = &acquired
             && !responses.iter().all(|part| part.lets_pass(charges))
         {
             let refunds = refunds(&mut responses);
-            let mut refunded = Box::pin(gather(refunds, Instant::now() + self.timeout, submit));
-            match timeout_at(deadline, &mut refunded).await {
-                Ok(refunded) => refresh_verdicts(&mut responses, refunded),
-                Err(_) => late = Some(Box::pin(async move { drop(refunded.await) })),
+            // Refunds that take longer than the deadline are completed without the request.
+            if let Ok(refunded) = timeout_at(deadline, gather(refunds, Instant::now() + self.timeout, submit)).await {
+                refresh_verdicts(&mut responses, refunded);
             }
         } else if peeks && responses.iter().any(SlotPart::is_denial) {
             let current = gather(current_states(&responses), deadline, submit).await;
             refresh_verdicts(&mut responses, current);
         }
-        (merge(responses, acquired.as_ref(), deadline), late)
+        merge(responses, acquired.as_ref(), deadline)
     }
 }
 

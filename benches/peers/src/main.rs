@@ -6,6 +6,7 @@ mod bytes;
 mod cli;
 mod gateway;
 mod instructions;
+mod load;
 mod memory;
 mod naive;
 mod observe;
@@ -28,6 +29,7 @@ use self::{
 /// All groups, in the order of the report.
 const GROUPS: &[Group] = &[
     redis::GROUP,
+    load::GROUP,
     bytes::GROUP,
     memory::GROUP,
     axum::GROUP,

@@ -29,6 +29,10 @@ impl RedisServer {
         panic!("redis-server did not start: is it installed?");
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadpool_redis::{Config, Pool, Runtime, redis::Script};
 
-use crate::{server::RedisServer, tier::Tier};
+use crate::tier::Tier;
 
 /// Enough to avoid long queues. Neither fewer nor more connections are faster here.
 const CONNECTIONS: usize = 16;
@@ -26,8 +26,8 @@ struct Bucket {
 
 impl Naive {
     /// A bucket with the limit of each tier, for every algorithm.
-    pub fn new(server: &RedisServer, tiers: &[Tier]) -> Self {
-        let mut config = Config::from_url(server.url());
+    pub fn new(url: &str, tiers: &[Tier]) -> Self {
+        let mut config = Config::from_url(url);
         config.pool.get_or_insert_default().max_size = CONNECTIONS;
         let pool = config.create_pool(Some(Runtime::Tokio1)).expect("a valid address");
         let buckets = tiers.iter().map(|tier| Bucket {

@@ -79,7 +79,7 @@ fn exhausted_key(runner: &Runner) -> Pair {
 fn against_naive(runner: &Runner, tiers: &[Tier], tasks: usize, admitted: bool) -> Pair {
     let servers = [RedisServer::start(), RedisServer::start()];
     let ours = Ours::new(servers[0].store().build().expect("valid settings"), tiers);
-    let naive = Naive::new(&servers[1], tiers);
+    let naive = Naive::new(&servers[1].url(), tiers);
     runner.runtime.block_on(async {
         ours.clone().acquire(0).await;
         naive.clone().acquire(0).await;

@@ -2,9 +2,11 @@
 //! manual clock.
 
 mod cancellation;
+mod details;
 mod fixture;
 mod keys;
 mod one_port;
+mod otlp;
 mod outcomes;
 mod responses;
 mod store_failure;

@@ -38,10 +38,15 @@ pub(crate) fn lines<B>(response: &axum::http::Response<B>) -> Vec<String> {
     lines
 }
 
-pub(crate) const DENIED_HEADERS: [&str; 9] = [
+pub(crate) const DENIED_HEADERS: [&str; 10] = [
     "content-type: application/grpc",
     "grpc-message: Too many requests. Please retry after 60 seconds.",
     "grpc-retry-pushback-ms: 60000",
+    concat!(
+        "grpc-status-details-bin: CAgSMVRvbyBtYW55IHJlcXVlc3RzLiBQbGVhc2UgcmV0cnkgYWZ0ZXIgNjAgc2Vjb25kcy4aSwordHlwZS5nb29nbGVhcGlzLmNv",
+        "bS9nb29nbGUucnBjLlF1b3RhRmFpbHVyZRIcChoKA2FwaRITbW9yZSB0aGFuIDEgaW4gNjAgcxowCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0",
+        "cnlJbmZvEgQKAgg8",
+    ),
     "grpc-status: 8",
     r#"ratelimit-policy: "api";q=1;w=60"#,
     r#"ratelimit: "api";r=0;t=60"#,

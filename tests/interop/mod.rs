@@ -2,7 +2,7 @@
 //!
 //! `clients/` pins their versions. ky is version 1, which runs on Debian's Node.js.
 
-mod client;
+pub(crate) mod client;
 mod parsers;
 mod retries;
 mod server;

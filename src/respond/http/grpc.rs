@@ -7,12 +7,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header
 use super::{
     super::{Rejection, Respond},
     headers::{Headers, forward},
+    rpc_status,
 };
 use crate::{decision::Decision, extract::KeyError};
 
 const MEDIA_TYPE: &str = "application/grpc";
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+const GRPC_STATUS_DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 const GRPC_RETRY_PUSHBACK_MS: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
 
 /// Responds to gRPC requests, for servers that serve gRPC only.
@@ -75,8 +77,12 @@ pub(super) fn reject<C>(rejection: &Rejection, empty: C) -> Response<C> {
     let mut response = Response::new(empty);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-    headers.insert(GRPC_STATUS, HeaderValue::from(code(rejection) as u16));
+    let code = code(rejection) as u16;
+    headers.insert(GRPC_STATUS, HeaderValue::from(code));
     headers.insert(GRPC_MESSAGE, percent_encoded(&rejection.to_string()));
+    if let Some(details) = rpc_status::details(code, rejection) {
+        headers.insert(GRPC_STATUS_DETAILS, details);
+    }
     if let Some(millis) = pushback(rejection) {
         headers.insert(GRPC_RETRY_PUSHBACK_MS, HeaderValue::from(millis));
     }

@@ -7,5 +7,6 @@ mod grpc;
 mod header_values;
 mod headers;
 mod responder;
+mod rpc_status;
 
 pub use self::{body::RejectionBody, grpc::GrpcResponder, header_values::ResetUnit, responder::HttpResponder};

@@ -33,8 +33,11 @@ use crate::{
 ///
 /// Requests with the content type `application/grpc` get a gRPC response: 200 without a body, with the headers `grpc-status`
 /// (8 if a limit denies, 3 or 13 without a key, 14 for 503, 7 for 403), `grpc-message`, and instead of `Retry-After`
-/// `grpc-retry-pushback-ms`, which is -1 if no wait suffices. One layer thus limits tonic services and plain routes on one axum
-/// router; for tonic's own server, use [`GrpcResponder`](crate::GrpcResponder).
+/// `grpc-retry-pushback-ms`, which is -1 if no wait suffices. `grpc-status-details-bin` has a `RetryInfo`, unless no wait suffices,
+/// and a `QuotaFailure` that names the limits which denied: OpenTelemetry exporters, for example, drop their data without the
+/// former. One layer thus limits tonic services and plain routes on one axum router; for tonic's own server, use
+/// [`GrpcResponder`](crate::GrpcResponder). gRPC-Web and Connect requests get the HTTP response, whose status their clients map to
+/// a code; they do not read the details.
 ///
 /// Denials and responses to admitted requests carry two families of headers:
 ///

@@ -131,7 +131,7 @@ pub use deadpool_redis::redis;
 #[cfg(feature = "rules")]
 pub use self::rules::{Diagnostic, RuleSet, RulesError};
 #[cfg(feature = "redis")]
-pub use self::store::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
+pub use self::store::{Health, NodeHealth, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
     algorithm::{Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, State, TokenBucket},
     charge::{Charge, Charges, DuplicateKey},

@@ -48,6 +48,7 @@ macro_rules! per {
         ///
         /// # Panics
         /// If `limit` is 0.
+        #[track_caller]
         pub const fn $name(limit: u32) -> Self {
             assert!(limit > 0, "limit = 0: it must be from 1 to 4294967295");
             Self { limit, window: $seconds * 1_000_000 }

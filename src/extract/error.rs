@@ -38,7 +38,8 @@ pub enum KeyError {
         /// The repeated value, as in "the query parameter `tenant`".
         what: Cow<'static, str>,
     },
-    /// The service does not provide a value, which its developer has to correct: HTTP responds with 500 and the remedy.
+    /// The service does not provide a value, which its developer has to correct: HTTP responds with 500 and the remedy,
+    /// which for a missing extension is only logged, since it names a type.
     #[non_exhaustive]
     NotProvided {
         /// The missing value.

@@ -78,6 +78,10 @@ impl fmt::Display for Rejection {
             (Self::Limited(_), Some(seconds)) => write!(f, "Too many requests. Please retry after {seconds} seconds."),
             (Self::Limited(_), None) => f.write_str("This request asks for more than its limit ever allows."),
             (Self::Unavailable(_), _) => f.write_str("The rate limiter cannot be reached. Please retry."),
+            // The error names a type of the service, which its log contains.
+            (Self::Key(KeyError::NotProvided { optional: true, .. }), _) => {
+                f.write_str("The service does not provide the key that this request is counted by.")
+            }
             (Self::Key(error), _) => error.fmt(f),
             (Self::Blocked, _) => f.write_str("This request is not allowed."),
         }

@@ -13,8 +13,20 @@ use crate::{policy::Policy, respond::Respond, store::Store};
 
 /// A service behind a rate limit. Made by a [`RateLimitLayer`](crate::RateLimitLayer).
 ///
-/// It is ready when the inner service is. It calls the inner service only after a decision that admits the request: in `call`
+/// The inner service has to be `Clone`, as axum's routes and tonic's services are; wrap another one in `tower::buffer::Buffer`. It is
+/// ready when the inner service is. It calls the inner service only after a decision that admits the request: in `call`
 /// itself if the store decides synchronously and no tier queues, otherwise when the future is polled.
+///
+/// ```
+/// use tollgate::{Global, MemoryStore, Quota, RateLimitLayer};
+/// use tower::Layer;
+///
+/// let layer = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new());
+/// let mut limited = layer.layer("a service");
+/// assert_eq!(*limited.get_ref(), "a service");
+/// *limited.get_mut() = "another service";
+/// assert_eq!(limited.into_inner(), "another service");
+/// ```
 pub struct RateLimit<S, P, St, R> {
     inner: S,
     enforcer: Arc<Enforcer<P, St, R>>,
@@ -24,6 +36,21 @@ impl<S, P, St, R> RateLimit<S, P, St, R> {
     pub(crate) fn new(inner: S, enforcer: Enforcer<P, St, R>) -> Self {
         let enforcer = Arc::new(enforcer);
         Self { inner, enforcer }
+    }
+
+    /// The inner service.
+    pub fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
+    /// The inner service, mutable.
+    pub fn get_mut(&mut self) -> &mut S {
+        &mut self.inner
+    }
+
+    /// The inner service, without the limit.
+    pub fn into_inner(self) -> S {
+        self.inner
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod redis;
 mod store;
 
 #[cfg(feature = "redis")]
-pub use self::redis::{Health, RedisDecision, RedisStore, RedisStoreBuilder, ServerHealth, StoreError};
+pub use self::redis::{Health, NodeHealth, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 #[cfg(test)]
 pub(crate) use self::store::Sealed;
 pub use self::{

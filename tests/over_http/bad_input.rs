@@ -1,13 +1,14 @@
 //! Any client input gets a response, and is never counted under another client's key.
 
 use axum::{Router, routing::get};
-use tollgate::{ApiKey, ClientIp, Header, KeyExtractor, Quota, RateLimitLayer};
+use tollgate::{ApiKey, ClientIp, FromExtension, Header, Key, KeyExtractor, Quota, RateLimitLayer};
 
 use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_request_without_its_header_is_rejected_with_the_header_name,
     a_missing_peer_address_is_an_error_that_explains_the_setup,
+    a_missing_extension_does_not_disclose_its_type,
     no_two_identities_share_a_limit,
     a_forwarding_header_is_trusted_as_far_as_its_proxies,
     a_thousand_hops_are_evaluated_like_one,
@@ -75,6 +76,19 @@ async fn a_missing_peer_address_is_an_error_that_explains_the_setup<St: TestStor
         let reply = Reply::to(server.request(path).header(header, value)).await;
         assert_eq!(reply.status, 200, "{path}");
     }
+}
+
+async fn a_missing_extension_does_not_disclose_its_type<St: TestStore>() {
+    #[derive(Clone)]
+    struct Session;
+    let (store, _) = St::fresh();
+    let key = FromExtension::new(|_: &Session| Key::new("session"));
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), key, store);
+    let server = Server::start(Router::new().route("/", get(async || "done").layer(layer))).await;
+    let reply = server.get("/").await;
+    assert_eq!(reply.all(), (500, "-".into(), NOTHING.into()));
+    let message = "The service does not provide the key that this request is counted by.";
+    assert_eq!(reply.json()["message"], message);
 }
 
 /// Values that are similar, that have a meaning in keys, or that are not UTF-8.

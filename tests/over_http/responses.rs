@@ -7,7 +7,7 @@ use axum::{
     error_handling::HandleError,
     extract::Request,
     http::{HeaderMap, StatusCode},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::get,
 };
 use tollgate::{
@@ -20,6 +20,7 @@ use crate::over_http::fixture::{NOW, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     a_denial_has_a_json_body,
+    a_rejection_as_a_response_is_the_default_one,
     times_are_whole_seconds_rounded_up,
     a_window_below_a_second_is_omitted,
     an_impossible_request_has_no_retry_after,
@@ -45,6 +46,26 @@ async fn a_denial_has_a_json_body<St: TestStore>() {
         reply.body,
         r#"{"error":"rate_limit_exceeded","message":"Too many requests. Please retry after 60 seconds.","retry_after":60}"#
     );
+}
+
+async fn a_rejection_as_a_response_is_the_default_one<St: TestStore>() {
+    let responses = [false, true].map(async |custom| {
+        let (store, _) = St::fresh();
+        let window = FixedWindow::new(Quota::per_minute(1)).anchored();
+        let layer = RateLimitLayer::new("api", window, Global, store);
+        let app = Router::new().route("/", get(async || "served"));
+        let app = match custom {
+            true => app.layer(layer.respond_with(|rejection: Rejection| rejection.into_response())),
+            false => app.layer(layer),
+        };
+        let server = Server::start(app).await;
+        assert_eq!(server.get("/").await.body, "served");
+        let denied = server.get("/").await;
+        let content_type = denied.header("content-type");
+        (denied.all(), content_type, denied.body)
+    });
+    let [default, custom] = responses;
+    assert_eq!(custom.await, default.await);
 }
 
 async fn times_are_whole_seconds_rounded_up<St: TestStore>() {

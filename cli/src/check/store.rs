@@ -21,7 +21,7 @@ pub(super) async fn check(redis: &RedisConfig) -> Result<CheckReport, String> {
     let store = redis.builder().build().map_err(|error| error.to_string())?;
     tracing::debug!(target: "tollgate::cli", ?store, "charging, settling and resetting a test limit");
     store.check().await.map_err(|error| error.to_string())?;
-    let address = store.health().servers()[0].address().to_owned();
+    let address = store.health().nodes()[0].address().to_owned();
     // INFO may be denied: limits do not need that permission.
     let info = info(redis).await.unwrap_or_default();
     let version = version(&info);

@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 
 use tokio::sync::watch;
-use tollgate::{RuleSet, ServerHealth};
+use tollgate::{NodeHealth, RuleSet};
 
 use super::{
     admin::{self, AdminState},
@@ -119,7 +119,7 @@ async fn store_line(store: &GatewayStore, on_failure: OnStoreFailure) -> StoreLi
         Ok(()) => redis.health().to_string(),
         Err(error) => {
             let health = redis.health();
-            let addresses: Vec<_> = health.servers().iter().map(ServerHealth::address).collect();
+            let addresses: Vec<_> = health.nodes().iter().map(NodeHealth::address).collect();
             format!("{}: Redis is unavailable: {error}", addresses.join(", "))
         }
     };

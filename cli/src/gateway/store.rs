@@ -106,7 +106,7 @@ impl GatewayStore {
         match result {
             Ok(Err(error)) if health.is_up() => StoreHealth::new(false, error),
             Err(_) if health.is_up() => {
-                let address = health.servers()[0].address();
+                let address = health.nodes()[0].address();
                 StoreHealth::new(
                     false,
                     format_args!("{address} did not respond within {HEALTH_CHECK_TIMEOUT:?}"),

@@ -73,7 +73,7 @@ async fn find_by_digest(
             limit.name()
         ))),
         Err(error) => {
-            let address = store.health().servers()[0].address().to_owned();
+            let address = store.health().nodes()[0].address().to_owned();
             let advice = match error.code() {
                 Some("NOPERM") => {
                     "; a digest is searched by SCAN, which this user is not permitted to call: give the key itself"

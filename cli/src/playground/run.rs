@@ -78,5 +78,5 @@ async fn serve(args: &PlaygroundArgs, store: StoreConfig, output: OutputArgs) ->
 async fn check(redis: &RedisConfig) -> Result<String, StoreError> {
     let store = redis.builder().build()?;
     store.check().await?;
-    Ok(format!("on Redis at {}", store.health().servers()[0].address()))
+    Ok(format!("on Redis at {}", store.health().nodes()[0].address()))
 }

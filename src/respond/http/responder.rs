@@ -142,6 +142,17 @@ impl HttpResponder {
     }
 }
 
+/// The response of [`HttpResponder::new`] to an HTTP request.
+#[cfg(feature = "axum")]
+impl axum::response::IntoResponse for Rejection {
+    fn into_response(self) -> axum::response::Response {
+        let responder = HttpResponder::new();
+        let mut response = responder.http_rejection(&self);
+        responder.headers.write_rejection(&self, response.headers_mut());
+        response.map(axum::body::Body::from)
+    }
+}
+
 /// The header settings of both responders.
 macro_rules! settings {
     ($($responder:ident),*) => {$(

@@ -16,13 +16,13 @@ use super::{batcher::Overload, circuit_breaker::CircuitBreaker, error::StoreErro
 /// ```
 #[derive(Clone, Debug)]
 pub struct Health {
-    servers: Vec<ServerHealth>,
+    nodes: Vec<NodeHealth>,
     is_overloaded: bool,
 }
 
 /// The health of one node: a standalone Redis, or a node of a cluster.
 #[derive(Clone, Debug)]
-pub struct ServerHealth {
+pub struct NodeHealth {
     address: Arc<str>,
     down: Option<(Duration, StoreError)>,
 }
@@ -30,19 +30,19 @@ pub struct ServerHealth {
 impl Health {
     pub(super) fn of(breakers: &[Arc<CircuitBreaker>], overload: &Overload) -> Self {
         Self {
-            servers: breakers.iter().map(|breaker| ServerHealth::of(breaker)).collect(),
+            nodes: breakers.iter().map(|breaker| NodeHealth::of(breaker)).collect(),
             is_overloaded: overload.is_overloaded(),
         }
     }
 
     /// Whether all nodes are up. Requests that need a node which is down fail fast.
     pub fn is_up(&self) -> bool {
-        self.servers.iter().all(ServerHealth::is_up)
+        self.nodes.iter().all(NodeHealth::is_up)
     }
 
     /// The standalone Redis, or every known node of a cluster.
-    pub fn servers(&self) -> &[ServerHealth] {
-        &self.servers
+    pub fn nodes(&self) -> &[NodeHealth] {
+        &self.nodes
     }
 
     /// Whether requests were shed, or decided too late, within the last second: Redis is up, but cannot decide as many requests as
@@ -52,7 +52,7 @@ impl Health {
     }
 }
 
-impl ServerHealth {
+impl NodeHealth {
     fn of(breaker: &CircuitBreaker) -> Self {
         let down = breaker
             .open()
@@ -83,7 +83,7 @@ impl ServerHealth {
     }
 }
 
-impl fmt::Display for ServerHealth {
+impl fmt::Display for NodeHealth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.down {
             None => write!(f, "{} is up", self.address),
@@ -94,8 +94,8 @@ impl fmt::Display for ServerHealth {
 
 impl fmt::Display for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, server) in self.servers.iter().enumerate() {
-            write!(f, "{}{server}", if index > 0 { "; " } else { "" })?;
+        for (index, node) in self.nodes.iter().enumerate() {
+            write!(f, "{}{node}", if index > 0 { "; " } else { "" })?;
         }
         match self.is_overloaded {
             true => f.write_str("; overloaded: requests are shed"),

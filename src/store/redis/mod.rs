@@ -27,6 +27,6 @@ mod store;
 pub use self::{
     builder::RedisStoreBuilder,
     error::StoreError,
-    health::{Health, ServerHealth},
+    health::{Health, NodeHealth},
     store::{RedisDecision, RedisStore},
 };

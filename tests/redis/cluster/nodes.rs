@@ -16,7 +16,7 @@ async fn check_covers_every_node() {
     store.check().await.unwrap();
     let health = store.health();
     assert!(health.is_up());
-    assert_eq!(health.servers().len(), 3);
+    assert_eq!(health.nodes().len(), 3);
     let mut primaries: Vec<_> = cluster
         .primaries()
         .iter()

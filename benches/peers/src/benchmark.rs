@@ -1,4 +1,4 @@
-//! What can be measured: benchmarks, which compare two sides and may have a target, and scalings, which show a cost by size.
+//! What can be measured: benchmarks, which compare two sides and may have a target, and scalings, which show a quantity by size.
 
 use std::fmt;
 
@@ -58,14 +58,14 @@ impl Benchmark {
     }
 }
 
-/// The cost of a decision at several sizes, each relative to the smallest.
+/// A quantity at several sizes, such as the cost of a decision, each relative to the smallest.
 pub struct Scaling {
     pub name: &'static str,
     pub unit: &'static str,
     pub sizes: &'static [usize],
-    /// The cost at each size.
+    /// The quantity at each size.
     pub measure: fn(&Runner, &[usize]) -> Vec<f64>,
-    /// Why the cost depends on the size, or why not.
+    /// Why the quantity depends on the size, or why not.
     pub explanation: &'static str,
 }
 

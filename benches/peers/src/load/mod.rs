@@ -64,19 +64,19 @@ const BENCHMARKS: &[Benchmark] = &[
     })
     .at_most(1.0),
     Benchmark::new("redis_overload_goodput", "req/s", "capacity", |runner| {
-        overload(runner, 1).goodput()
+        overload(runner, 1, Overload::goodput)
     })
     .at_least(0.9),
     Benchmark::new("redis_overload_goodput_8", "req/s", "capacity, 8 nodes", |runner| {
-        overload(runner, 8).goodput()
+        overload(runner, 8, Overload::goodput)
     })
     .at_least(0.9),
     Benchmark::new("redis_overload_waste", "charges", "all charges", |runner| {
-        overload(runner, 1).waste()
+        overload(runner, 1, Overload::waste)
     })
     .at_most(0.05),
     Benchmark::new("redis_overload_waste_8", "charges", "all charges, 8 nodes", |runner| {
-        overload(runner, 8).waste()
+        overload(runner, 8, Overload::waste)
     })
     .at_most(0.05),
 ];
@@ -88,23 +88,23 @@ pub const GROUP: Group = Group {
     scalings: &[
         Scaling {
             name: "redis_overload_percent",
-            unit: "req/s",
+            unit: "%",
             sizes: OFFERED,
             measure: |runner, sizes| {
                 let capacity = Subject::ours_in_full_batches(OVERLOADED).capacity(runner);
                 decided_by_offered(runner, capacity, sizes, || Subject::ours(1, OVERLOADED))
             },
-            explanation: "Decided in time by how much of the capacity is offered, in percent: requests that cannot be decided in time are not sent.",
+            explanation: "Decided in time, in percent of the capacity, by how much of it is offered: requests that cannot be decided in time are not sent.",
         },
         Scaling {
             name: "naive_overload_percent",
-            unit: "req/s",
+            unit: "%",
             sizes: OFFERED,
             measure: |runner, sizes| {
                 let capacity = Subject::naive(NO_DEADLINE, OVERLOADED).capacity(runner);
                 decided_by_offered(runner, capacity, sizes, || Subject::naive(DEADLINE, OVERLOADED))
             },
-            explanation: "The same for a call per request with a timeout, in percent of its own capacity: requests wait for a connection in the order of arrival.",
+            explanation: "The same for a call per request with a timeout, which has a capacity of its own: requests wait for a connection in the order of arrival.",
         },
     ],
 };
@@ -213,21 +213,28 @@ struct Overload {
     charged: u64,
 }
 
-fn overload(runner: &Runner, nodes: usize) -> Overload {
-    let capacity = Subject::ours_in_full_batches(OVERLOADED).capacity(runner);
-    let subject = Subject::ours(nodes, OVERLOADED);
-    let requests_per_second = 3 * capacity as u64;
-    subject.offer(runner, requests_per_second, 2 * runner.span);
-    let before = subject.charged(runner);
-    let offered = subject.offer(runner, requests_per_second, 4 * runner.span);
-    Overload {
-        capacity,
-        offered,
-        charged: subject.charged(runner) - before,
-    }
+/// The median of three runs.
+fn overload(runner: &Runner, nodes: usize, result: fn(&Overload) -> Pair) -> Pair {
+    let mut pairs = [(); 3].map(|()| result(&Overload::measure(runner, nodes)));
+    pairs.sort_by(|one, other| (one.ours / one.other).total_cmp(&(other.ours / other.other)));
+    pairs[1]
 }
 
 impl Overload {
+    fn measure(runner: &Runner, nodes: usize) -> Self {
+        let capacity = Subject::ours_in_full_batches(OVERLOADED).capacity(runner);
+        let subject = Subject::ours(nodes, OVERLOADED);
+        let requests_per_second = 3 * capacity as u64;
+        subject.offer(runner, requests_per_second, 2 * runner.span);
+        let before = subject.charged(runner);
+        let offered = subject.offer(runner, requests_per_second, 4 * runner.span);
+        Self {
+            capacity,
+            offered,
+            charged: subject.charged(runner) - before,
+        }
+    }
+
     fn goodput(&self) -> Pair {
         Pair {
             ours: self.offered.decided_per_second(),
@@ -244,13 +251,13 @@ impl Overload {
     }
 }
 
-/// The requests per second that are decided in time, for each percentage of the capacity.
+/// What is decided in time for each percentage of the capacity that is offered, in percent of the capacity too.
 fn decided_by_offered(runner: &Runner, capacity: f64, percents: &[usize], subject: fn() -> Subject) -> Vec<f64> {
     let decided = |&percent: &usize| {
         let (subject, requests_per_second) = (subject(), capacity * percent as f64 / 100.0);
         subject.offer(runner, requests_per_second as u64, 2 * runner.span);
         let offered = subject.offer(runner, requests_per_second as u64, 4 * runner.span);
-        offered.decided_per_second()
+        100.0 * offered.decided_per_second() / capacity
     };
     percents.iter().map(decided).collect()
 }

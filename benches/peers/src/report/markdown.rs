@@ -76,7 +76,7 @@ impl Page<'_> {
 
     fn scaling(&mut self, scaling: &Scaling, rows: &[(usize, [String; 4])]) {
         self.line(&format!("\n{}\n", scaling.explanation));
-        self.line(&format!("| {} | cost | relative to the smallest |", scaling.name));
+        self.line(&format!("| {} | measured | relative to the smallest |", scaling.name));
         self.line("| ---: | ---: | ---: |");
         for (size, [_, ours, _, ratio]) in rows {
             self.line(&format!("| {size} | {ours} | {ratio} |"));

@@ -45,13 +45,13 @@ impl Report {
         });
     }
 
-    pub fn scaling(&mut self, scaling: &Scaling, costs: &[f64]) {
-        for (&size, &ours) in scaling.sizes.iter().zip(costs) {
+    pub fn scaling(&mut self, scaling: &Scaling, quantities: &[f64]) {
+        for (&size, &ours) in scaling.sizes.iter().zip(quantities) {
             self.add(Row {
                 name: scaling.row_name(size),
                 unit: scaling.unit,
                 ours,
-                other: costs[0],
+                other: quantities[0],
                 target: None,
             });
         }

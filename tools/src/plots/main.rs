@@ -1,5 +1,5 @@
-//! Draws the figures of the documentation: how each algorithm treats the same traffic, its worst-case over-admission, and the
-//! accuracy of the sliding counter compared with the exact log.
+//! Draws the figures of the documentation: how each algorithm treats the same traffic, its worst-case over-admission, the accuracy
+//! of the sliding counter compared with the exact log, and what is decided under overload.
 //!
 //! Run it with `cargo run -p tollgate-tools --bin plots`: it writes docs/img/*.svg and takes some seconds. See `--help`.
 
@@ -30,10 +30,10 @@ use std::{
 
 use clap::Parser;
 
-/// Draw the figures of the documentation, from the algorithms themselves
+/// Draw the figures of the documentation, from the algorithms and from benches/RESULTS.md
 ///
-/// Each figure runs requests through the algorithms' pure functions at fixed times, so every run on every machine draws the same
-/// SVG. The program prints the files that it wrote and the numbers in them. It exits with 0 on success, with 1 if a file cannot be
+/// Figures of algorithms run requests through their pure functions at fixed times, and `overload` draws two tables of measured
+/// results, so every run on every machine draws the same SVG. The program prints the files that it wrote and the numbers in them. It exits with 0 on success, with 1 if a file cannot be
 /// written, and with 2 on invalid arguments.
 #[derive(Parser)]
 #[command(name = "plots")]

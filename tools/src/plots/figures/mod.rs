@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod over_admission;
+mod overload;
 mod timeline;
 
 use crate::traffic;
@@ -15,6 +16,6 @@ pub(crate) struct Figure {
 
 pub(crate) fn all() -> Vec<Figure> {
     let timelines = traffic::ALL.iter().map(timeline::draw);
-    let summaries = [over_admission::draw(), accuracy::draw()];
+    let summaries = [over_admission::draw(), accuracy::draw(), overload::draw()];
     timelines.chain(summaries).collect()
 }

@@ -46,6 +46,8 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-seri
 .connector{stroke-width:2;opacity:.75}
 .denied{stroke-width:3;stroke-linecap:round}
 .bound{stroke-width:6}
+.ours,.naive{stroke-width:4}
+.naive{stroke-dasharray:12 8}
 .false-denial{stroke-width:3}
 ";
 
@@ -74,6 +76,8 @@ impl Palette {
             (".grid", format!("stroke:{faint}")),
             (".base,.edge", format!("stroke:{muted}")),
             (".bound", format!("stroke:{text}")),
+            (".ours", format!("stroke:{admitted}")),
+            (".naive", format!("stroke:{denied}")),
         ];
         for (selector, declarations) in rules {
             let _ = writeln!(style, "{selector}{{{declarations}}}");

@@ -57,7 +57,13 @@ if algorithms.bucket then
       level = level + cost * unit
     end
     local left = capacity * unit - level
-    local remaining = left > 0 and (left - left % unit) / unit or 0
+    local remaining = 0
+    if left >= unit then
+      remaining = (left - left % unit) / unit
+    elseif outcome ~= LIMITED then
+      local missing = unit - left - 1
+      remaining = EXHAUSTED + (missing - missing % drain) / drain + 1
+    end
     return outcome, remaining, wait, (level - 1 - (level - 1) % drain) / drain + 1, now, level
   end
 

@@ -37,7 +37,13 @@ if algorithms.fixed_window then
     else
       count = count + cost
     end
-    return outcome, count < limit and limit - count or 0, wait, count == 0 and 0 or left, now, start
+    local remaining = 0
+    if count < limit then
+      remaining = limit - count
+    elseif outcome ~= LIMITED then
+      remaining = EXHAUSTED + left
+    end
+    return outcome, remaining, wait, count == 0 and 0 or left, now, start
   end
 
   local function set(rule, state, start, count)

@@ -16,6 +16,10 @@ local pack, unpacked = cmsgpack.pack, cmsgpack.unpack
 -- The outcomes in the reply. The error messages of failed operations are at its end.
 local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
 
+-- If nothing remains, a peek returns this plus the time until something does in place of `remaining`, unless the request has to wait
+-- anyway: 2^33, more than any quota.
+local EXHAUSTED = 8589934592
+
 -- The arguments: one MessagePack string, to which the reply is one too, or text.
 local args, cursor, packed = {}, 0, #ARGV == 1
 if packed then

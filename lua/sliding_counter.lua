@@ -86,14 +86,14 @@ if algorithms.sliding_counter then
     return elapsed
   end
 
-  -- How long until at most `allowance` is used, without other charges.
-  local function retry_after(rule, state, position_age, position_elapsed, allowance)
-    local ahead = 0
+  -- How long until at most `allowance` is used, without other charges than `pending` now.
+  local function retry_after(rule, state, position_age, position_elapsed, pending, allowance)
+    local ahead, buckets = 0, rule[3]
     while true do
       local age = position_age + ahead
-      local max = allowance - full(rule, state, age)
+      local max = allowance - full(rule, state, age) - (ahead < buckets and pending or 0)
       if max >= 0 then
-        local oldest = count(state, age, rule[3])
+        local oldest = count(state, age, buckets) + (ahead == buckets and pending or 0)
         local start = ahead == 0 and position_elapsed or 0
         local elapsed = shrinks_to(rule, max, oldest, start)
         if elapsed < rule[2] then
@@ -110,19 +110,26 @@ if algorithms.sliding_counter then
     local used = used(rule, state, age, elapsed)
     local ends = rule[3] + 1
     if cost > 0 and cost <= limit and used <= limit - cost then
-      return ADMITTED, limit - cost - used, 0, ends * rule[2] - elapsed, index * rule[2] + elapsed, index
+      local remaining = limit - cost - used
+      if remaining == 0 then
+        remaining = EXHAUSTED + retry_after(rule, state, age, elapsed, cost, limit - 1)
+      end
+      return ADMITTED, remaining, 0, ends * rule[2] - elapsed, index * rule[2] + elapsed, index
     end
     local reset_after = 0
     if #state.counts > 0 and age < ends then
       reset_after = (ends - age) * rule[2] - elapsed
     end
-    local outcome, wait = ADMITTED, 0
+    local outcome, remaining, wait = ADMITTED, math.max(0, limit - used), 0
+    if cost > 0 and cost <= limit then
+      outcome, wait = LIMITED, retry_after(rule, state, age, elapsed, 0, limit - cost)
+    elseif remaining == 0 then
+      remaining = EXHAUSTED + retry_after(rule, state, age, elapsed, 0, limit - 1)
+    end
     if cost > limit then
       outcome = IMPOSSIBLE
-    elseif cost > 0 then
-      outcome, wait = LIMITED, retry_after(rule, state, age, elapsed, limit - cost)
     end
-    return outcome, math.max(0, limit - used), wait, reset_after
+    return outcome, remaining, wait, reset_after
   end
 
   -- Adds `units` to the sub-window of this index, which is `age` after the newest.

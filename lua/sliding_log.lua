@@ -87,24 +87,36 @@ if algorithms.sliding_log then
     return time and time <= state.newest and time + rule[2] > state.now and time or nil
   end
 
-  local function peek(rule, state, cost)
-    local limit, count = rule[1], count(state)
-    local outcome, wait = ADMITTED, 0
-    if cost > limit then
-      outcome = IMPOSSIBLE
-    elseif cost > 0 then
-      local used = count + cost
-      if used <= limit then
-        return ADMITTED, limit - used, 0, rule[2], state.now, 0
-      end
-      local oldest = entry(rule, state, used - limit)
-      if not oldest then
-        return peek(rule, clear(state, true), cost)
-      end
-      outcome, wait = LIMITED, oldest + rule[2] - state.now
+  -- What remains after `used`, of which `count` is in the list. The rest is the newest.
+  local function remaining(rule, state, count, used)
+    local excess = used - rule[1]
+    if excess < 0 then
+      return -excess
     end
-    local reset_after = count > 0 and state.newest + rule[2] - state.now or 0
-    return outcome, math.max(0, limit - count), wait, reset_after
+    local first = state.now
+    if excess < count then
+      first = entry(rule, state, excess + 1)
+    end
+    return first and EXHAUSTED + first + rule[2] - state.now
+  end
+
+  local function peek(rule, state, cost)
+    local limit, window, count = rule[1], rule[2], count(state)
+    local used, reset_after = count + cost, count > 0 and state.newest + window - state.now or 0
+    local outcome, left, wait, at = ADMITTED, 0, 0, nil
+    if cost > limit or cost == 0 then
+      outcome = cost > limit and IMPOSSIBLE or ADMITTED
+      left = remaining(rule, state, count, count)
+    elseif used <= limit then
+      left, reset_after, at = remaining(rule, state, count, used), window, state.now
+    else
+      local oldest = entry(rule, state, used - limit)
+      outcome, left, wait = LIMITED, math.max(0, limit - count), oldest and oldest + window - state.now
+    end
+    if not (left and wait) then
+      return peek(rule, clear(state, true), cost)
+    end
+    return outcome, left, wait, reset_after, at, 0
   end
 
   local function add(rule, state, units)

@@ -147,9 +147,11 @@ pub use self::{
     limit::Limit,
     limiter::Limiter,
     operation::Operation,
-    quota::{Cost, Quota},
+    quota::{Cost, Quota, QuotaUnit},
     receipt::Receipt,
-    respond::{AsError, GrpcResponder, HttpResponder, Rejection, RejectionBody, ResetUnit, Respond},
+    respond::{
+        AsError, GrpcResponder, HttpResponder, IetfDraft, ProblemType, Rejection, RejectionBody, ResetUnit, Respond,
+    },
     service::{RateLimit, ResponseFuture},
     store::{Fallback, FallbackDecision, MemoryStore, MemoryStoreBuilder, Store},
     time::{MAX_TIMESTAMP, Micros},

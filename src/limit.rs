@@ -1,6 +1,10 @@
 //! Limits: an algorithm with a name that its state is stored under.
 
-use std::{fmt, hash::BuildHasher, sync::Arc};
+use std::{
+    fmt,
+    hash::BuildHasher,
+    sync::{Arc, OnceLock},
+};
 
 use foldhash::quality::FixedState;
 
@@ -8,6 +12,7 @@ use crate::{
     algorithm::{Algorithm, AnyAlgorithm},
     config_error::{self, ConfigError},
     metrics::LimitMetrics,
+    quota::{MUST_BE_WORD, QuotaUnit, is_word},
 };
 
 /// An algorithm with a name. Clones are cheap.
@@ -25,7 +30,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit(Arc<LimitInner>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct LimitInner {
     name: Box<str>,
     algorithm: AnyAlgorithm,
@@ -33,7 +38,18 @@ struct LimitInner {
     /// Computed once, so that lookups hash only the key. It is neither secret nor unique: limits are compared by shape.
     shape_hash: u64,
     metrics: LimitMetrics,
+    /// Set with the first request, since the type of requests is not known before. It is not in the charge, which is moved often.
+    unit: OnceLock<QuotaUnit>,
 }
+
+/// What a limit counts does not affect its decisions.
+impl PartialEq for LimitInner {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.algorithm == other.algorithm
+    }
+}
+
+impl Eq for LimitInner {}
 
 impl Limit {
     /// A limit with a name of 1 to 64 characters of `a-z 0-9 _ . -`.
@@ -53,7 +69,9 @@ impl Limit {
 
     /// A version of the limit with another algorithm.
     pub(crate) fn with_algorithm(&self, algorithm: AnyAlgorithm) -> Self {
-        Self::named(self.name(), algorithm, self.metrics().clone())
+        let version = Self::named(self.name(), algorithm, self.metrics().clone());
+        self.unit().into_iter().for_each(|unit| version.set_unit(unit));
+        version
     }
 
     fn named(name: &str, algorithm: AnyAlgorithm, metrics: LimitMetrics) -> Self {
@@ -64,6 +82,7 @@ impl Limit {
             shape_hash: FixedState::default().hash_one(&shape),
             shape,
             metrics,
+            unit: OnceLock::new(),
         }))
     }
 
@@ -88,6 +107,16 @@ impl Limit {
     /// The algorithm.
     pub fn algorithm(&self) -> &AnyAlgorithm {
         &self.0.algorithm
+    }
+
+    /// What it counts, if not requests. A layer learns it from the cost of the first request.
+    pub fn unit(&self) -> Option<QuotaUnit> {
+        self.0.unit.get().copied()
+    }
+
+    /// Names what it counts, unless that has been named before.
+    pub(crate) fn set_unit(&self, unit: QuotaUnit) {
+        self.0.unit.get_or_init(|| unit);
     }
 
     /// The prefix of stored keys: equal for limits that share their state.
@@ -137,13 +166,8 @@ fn shape(name: &str, algorithm: &AnyAlgorithm) -> String {
 
 /// Checks that a name is safe in keys, headers and metrics.
 pub(crate) fn check_name(name: &str) -> Result<(), ConfigError> {
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
-    if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) {
-        return Err(ConfigError::new(
-            "name",
-            format_args!("{name:?}"),
-            "be 1 to 64 of a-z 0-9 _ . -",
-        ));
+    match is_word(name) {
+        true => Ok(()),
+        false => Err(ConfigError::new("name", format_args!("{name:?}"), MUST_BE_WORD)),
     }
-    Ok(())
 }

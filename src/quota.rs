@@ -15,6 +15,62 @@ pub(crate) fn bounded(cost: u64) -> Cost {
     cost.try_into().unwrap_or(Cost::MAX)
 }
 
+/// What a quota counts, for clients: the quota unit (`qu`) of `RateLimit-Policy`. Requests, unless a tier
+/// [names another](crate::RateLimitLayer::quota_unit).
+///
+/// ```
+/// use tollgate::QuotaUnit;
+///
+/// const TOKENS: QuotaUnit = QuotaUnit::new("tokens");
+/// assert_eq!(TOKENS.name(), "tokens");
+/// assert!(QuotaUnit::try_new("GPU seconds").is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QuotaUnit(&'static str);
+
+impl QuotaUnit {
+    /// Bytes of content, as the IETF draft registers them.
+    pub const CONTENT_BYTES: Self = Self("content-bytes");
+
+    /// A unit with a name of 1 to 64 characters of `a-z 0-9 _ . -`. The IETF draft has a registry of names.
+    ///
+    /// # Panics
+    /// If the name is invalid; in a constant at compile time.
+    #[track_caller]
+    pub const fn new(name: &'static str) -> Self {
+        assert!(
+            is_word(name),
+            "the name of a quota unit must be 1 to 64 of a-z 0-9 _ . -"
+        );
+        Self(name)
+    }
+
+    /// A unit with a name, or an error if the name is invalid.
+    pub fn try_new(name: &'static str) -> Result<Self, ConfigError> {
+        match is_word(name) {
+            true => Ok(Self(name)),
+            false => Err(ConfigError::new("quota_unit", format_args!("{name:?}"), MUST_BE_WORD)),
+        }
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.0
+    }
+}
+
+/// What a word has to be that is safe in keys, headers and metrics.
+pub(crate) const MUST_BE_WORD: &str = "be 1 to 64 of a-z 0-9 _ . -";
+
+/// Whether a word is safe in keys, headers and metrics.
+pub(crate) const fn is_word(word: &str) -> bool {
+    let (bytes, mut index) = (word.as_bytes(), 0);
+    while index < bytes.len() && matches!(bytes[index], b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-') {
+        index += 1;
+    }
+    index == bytes.len() && 1 <= index && index <= 64
+}
+
 /// The maximal window and the maximal `max_wait`: ten years of 365 days.
 pub(crate) const MAX_WINDOW: Micros = 10 * 365 * 24 * 60 * 60 * 1_000_000;
 

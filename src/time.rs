@@ -8,6 +8,8 @@ use std::time::Duration;
 /// methods of [`Verdict`](crate::Verdict) return a [`Duration`].
 pub type Micros = u64;
 
+pub(crate) const SECOND: Micros = 1_000_000;
+
 /// The maximal timestamp, to which clocks saturate: 2^52 microseconds, in the year 2112.
 ///
 /// A timestamp plus the longest window stays below 2^53, the limit of exact integers in Lua's doubles.

@@ -91,12 +91,52 @@ impl fmt::Display for Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Verdict {
     pub(crate) outcome: Outcome,
-    pub(crate) remaining: u64,
+    pub(crate) remaining: Remaining,
     pub(crate) reset_after: Micros,
 }
 
+/// What remains or, if nothing does, when something will. One number, as in the script's reply, because verdicts are moved often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Remaining(u64);
+
+impl Remaining {
+    /// Added to the time until something remains: more than any quota.
+    const EXHAUSTED: u64 = 1 << 33;
+
+    /// What remains after a verdict with this outcome. `wait` is the time until something does, which is computed only if nothing does,
+    /// and not for a limited request, which has to wait anyway.
+    pub(crate) fn new(units: u64, outcome: Outcome, wait: impl FnOnce() -> Micros) -> Self {
+        match outcome {
+            Outcome::Limited { .. } => Self(units),
+            _ if units > 0 => Self(units),
+            _ => Self(Self::EXHAUSTED + wait()),
+        }
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn from_reply(number: u64) -> Self {
+        Self(number)
+    }
+
+    const fn units(self) -> u64 {
+        if self.0 < Self::EXHAUSTED { self.0 } else { 0 }
+    }
+
+    /// The time until something remains; 0 if something does, and for a limited request.
+    pub(crate) fn available_after(self) -> Micros {
+        self.0.saturating_sub(Self::EXHAUSTED)
+    }
+
+    fn advanced_by(self, elapsed: Micros) -> Self {
+        match self.available_after() {
+            0 => self,
+            wait => Self(Self::EXHAUSTED + wait.saturating_sub(elapsed).max(1)),
+        }
+    }
+}
+
 impl Verdict {
-    /// The verdict after some time without other charges. A `retry_after` stays above 0: only a new decision can admit.
+    /// The verdict after some time without other charges. Waits stay above 0: only a new decision can admit.
     pub(crate) fn advanced_by(self, elapsed: Micros) -> Self {
         let outcome = match self.outcome {
             Outcome::Limited { retry_after } => Outcome::Limited {
@@ -107,7 +147,7 @@ impl Verdict {
         Self {
             outcome,
             reset_after: self.reset_after.saturating_sub(elapsed),
-            ..self
+            remaining: self.remaining.advanced_by(elapsed),
         }
     }
 
@@ -118,7 +158,7 @@ impl Verdict {
 
     /// How much can still be charged now.
     pub const fn remaining(&self) -> u64 {
-        self.remaining
+        self.remaining.units()
     }
 
     /// When to retry; only for a limited request.

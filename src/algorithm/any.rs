@@ -134,6 +134,25 @@ impl AnyAlgorithm {
         matches!(self, Self::LeakyBucket(LeakyBucket { queue: true, .. }))
     }
 
+    /// The time in which a whole quota becomes available: the window, or the time in which a full bucket drains.
+    pub(crate) const fn quota_period(&self) -> Micros {
+        match self {
+            Self::TokenBucket(algorithm) => algorithm.bucket.drain_time(),
+            Self::LeakyBucket(algorithm) => algorithm.bucket.drain_time(),
+            _ => self.quota().window_micros(),
+        }
+    }
+
+    /// The longest delay of an admitted request, if there is a maximum.
+    pub(crate) const fn max_wait(&self) -> Option<Micros> {
+        match self {
+            Self::LeakyBucket(LeakyBucket {
+                queue: true, max_wait, ..
+            }) => *max_wait,
+            _ => None,
+        }
+    }
+
     /// The units of backlog per token of a bucket; 0 for windows.
     #[cfg(feature = "redis")]
     pub(crate) const fn unit(&self) -> u64 {

@@ -11,7 +11,7 @@ use crate::{
     config_error::ConfigError,
     quota::{Cost, Quota, at_least_one},
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{Outcome, Remaining, Verdict},
 };
 
 /// The bound of a full bucket, in units. Settling may charge up to twice as much, which is still exact in Lua's doubles.
@@ -57,8 +57,13 @@ impl Bucket {
         })
     }
 
-    fn full(&self) -> u64 {
-        u64::from(self.capacity) * self.unit
+    const fn full(&self) -> u64 {
+        self.capacity as u64 * self.unit
+    }
+
+    /// The time in which a full bucket drains.
+    pub(crate) const fn drain_time(&self) -> Micros {
+        self.full().div_ceil(self.drain)
     }
 
     /// The backlog at `now`, and the effective time: not before the state's.
@@ -96,9 +101,11 @@ impl Bucket {
     }
 
     pub(crate) fn verdict(&self, outcome: Outcome, level: u64) -> Verdict {
+        let (full, unit) = (self.full(), self.unit);
+        let wait = || (level - (full - unit)).div_ceil(self.drain);
         Verdict {
             outcome,
-            remaining: self.full().saturating_sub(level) / self.unit,
+            remaining: Remaining::new(full.saturating_sub(level) / unit, outcome, wait),
             reset_after: level.div_ceil(self.drain),
         }
     }

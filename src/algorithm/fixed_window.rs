@@ -6,7 +6,7 @@ use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
     quota::{Cost, Quota},
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{Outcome, Remaining, Verdict},
 };
 
 /// Admits `limit` requests per `window`, and resets the count with every window.
@@ -87,7 +87,7 @@ impl Algorithm for FixedWindow {
         };
         Verdict {
             outcome,
-            remaining: self.quota.remaining(count),
+            remaining: Remaining::new(self.quota.remaining(count), outcome, || left),
             reset_after: if count == 0 { 0 } else { left },
         }
     }

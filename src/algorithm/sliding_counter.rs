@@ -9,7 +9,7 @@ use crate::{
     config_error::{self, ConfigError},
     quota::{Cost, Quota, at_least_one},
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{Outcome, Remaining, Verdict},
 };
 
 /// The maximal number of sub-windows.
@@ -149,13 +149,20 @@ impl SlidingCounter {
         self.full(state, position.age) + self.weighted(oldest, position.elapsed)
     }
 
-    /// How long until at most `allowance` is used, without other charges.
-    fn retry_after(&self, state: &SlidingCounterState, position: WindowPosition, allowance: u64) -> Micros {
-        let mut ahead = 0;
+    /// How long until at most `allowance` is used, without other charges than `pending` now.
+    fn retry_after(
+        &self,
+        state: &SlidingCounterState,
+        position: WindowPosition,
+        pending: Cost,
+        allowance: u64,
+    ) -> Micros {
+        let (mut ahead, pending, buckets) = (0, u64::from(pending), u64::from(self.buckets));
         loop {
             let age = position.age + ahead;
-            if let Some(max) = allowance.checked_sub(self.full(state, age)) {
-                let oldest = state.count(age, u64::from(self.buckets));
+            let full = self.full(state, age) + if ahead < buckets { pending } else { 0 };
+            if let Some(max) = allowance.checked_sub(full) {
+                let oldest = state.count(age, buckets) + if ahead == buckets { pending } else { 0 };
                 let start = if ahead == 0 { position.elapsed } else { 0 };
                 let elapsed = self.shrinks_to(max, oldest, start);
                 if elapsed < self.width {
@@ -207,9 +214,10 @@ impl Algorithm for SlidingCounter {
         let used = self.used(state, position);
         let ends = u64::from(self.buckets) + 1;
         let until = |sub_windows: u64| sub_windows * self.width - position.elapsed;
+        let available_after = |pending| self.retry_after(state, position, pending, u64::from(limit) - 1);
         let uncharged = |outcome| Verdict {
             outcome,
-            remaining: self.quota.remaining(used),
+            remaining: Remaining::new(self.quota.remaining(used), outcome, || available_after(0)),
             reset_after: match state.counts.is_empty() || position.age >= ends {
                 true => 0,
                 false => until(ends - position.age),
@@ -223,12 +231,13 @@ impl Algorithm for SlidingCounter {
         }
         let allowance = u64::from(limit - cost);
         if used > allowance {
-            let retry_after = self.retry_after(state, position, allowance);
+            let retry_after = self.retry_after(state, position, 0, allowance);
             return uncharged(Outcome::Limited { retry_after });
         }
+        let outcome = Outcome::Admitted { delay: 0 };
         Verdict {
-            outcome: Outcome::Admitted { delay: 0 },
-            remaining: allowance - used,
+            outcome,
+            remaining: Remaining::new(allowance - used, outcome, || available_after(cost)),
             reset_after: until(ends),
         }
     }

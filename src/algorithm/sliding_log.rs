@@ -7,7 +7,7 @@ use crate::{
     config_error::{self, ConfigError},
     quota::{Cost, Quota},
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{Outcome, Remaining, Verdict},
 };
 
 /// The maximal limit: each admitted unit of cost is an entry that is kept for a window.
@@ -96,9 +96,16 @@ impl Algorithm for SlidingLog {
         let (limit, window) = (self.quota.limit(), self.quota.window_micros());
         let (expired, now) = self.expired(state, now);
         let count = (state.entries.len() - expired) as u64;
+        // What this request adds is the newest.
+        let remaining = |outcome, used: u64| {
+            Remaining::new(self.quota.remaining(used), outcome, || {
+                let excess = (used - u64::from(limit)) as usize;
+                state.entries.get(expired + excess).unwrap_or(&now) + window - now
+            })
+        };
         let uncharged = |outcome| Verdict {
             outcome,
-            remaining: self.quota.remaining(count),
+            remaining: remaining(outcome, count),
             reset_after: match state.entries.back() {
                 Some(newest) if count > 0 => newest + window - now,
                 _ => 0,
@@ -116,9 +123,10 @@ impl Algorithm for SlidingLog {
             let retry_after = state.entries[expired + excess - 1] + window - now;
             return uncharged(Outcome::Limited { retry_after });
         }
+        let outcome = Outcome::Admitted { delay: 0 };
         Verdict {
-            outcome: Outcome::Admitted { delay: 0 },
-            remaining: self.quota.remaining(used),
+            outcome,
+            remaining: remaining(outcome, used),
             reset_after: window,
         }
     }

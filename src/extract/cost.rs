@@ -1,5 +1,7 @@
 //! Cost extractors for any kind of request.
 
+use crate::quota::QuotaUnit;
+
 /// Extracts the cost of a request: the size of its body, of its batch or of its query.
 ///
 /// A closure returns a `u64` or an `Option<u64>`. `None` leaves the cost unchanged, which is 1 unless an earlier cost extractor
@@ -25,6 +27,11 @@
 pub trait CostExtractor<Req> {
     /// The cost of the request, or `None` to leave it unchanged.
     fn cost(&self, request: &Req) -> Option<u64>;
+
+    /// What the cost counts, for clients; `None` for requests.
+    fn unit(&self) -> Option<QuotaUnit> {
+        None
+    }
 }
 
 /// A closure, which has to name the type of its request: `|request: &Request| if is_cheap(request) { 1 } else { 10 }`.

@@ -43,6 +43,7 @@ pages! {
     sentinels_and_clusters: "guide/sentinels_and_clusters.md";
     testing: "guide/testing.md";
     choosing: "choosing.md" plots!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];
+    headers: "headers.md";
     reliability: "reliability.md" plots!["overload"];
 }
 

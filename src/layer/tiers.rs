@@ -5,8 +5,8 @@ use crate::{
     algorithm::Algorithm,
     config_error::{self, ConfigError},
     limit::Limit,
-    policy::{CostBy, Hidden, PerKey, QuotaBy, Shadow},
-    quota::Quota,
+    policy::{CostBy, Hidden, PerKey, QuotaBy, Shadow, Unit},
+    quota::{Quota, QuotaUnit},
 };
 
 impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
@@ -158,6 +158,16 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
         A: InCode,
     {
         let step = CostBy::new(self.last().name(), cost);
+        self.then(step)
+    }
+
+    /// Names what the preceding tier counts, for clients (`qu` of `RateLimit-Policy`): requests by default, and `content-bytes` if the
+    /// cost is the [`ContentLength`](crate::ContentLength).
+    pub fn quota_unit(self, unit: QuotaUnit) -> RateLimitLayer<A, K, St, R, (P, Unit)>
+    where
+        A: InCode,
+    {
+        let step = Unit::new(self.last().name(), unit);
         self.then(step)
     }
 }

@@ -24,10 +24,13 @@ impl<C> Sealed for CostBy<C> {}
 
 impl<Req, Res, C: CostExtractor<Req>> Policy<Req, Res> for CostBy<C> {
     fn bill(&self, request: &Req, bill: &mut Bill) {
-        if let Some(charge) = bill.tier(&self.tier)
-            && let Some(cost) = self.cost.cost(request)
-        {
-            charge.cost = quota::bounded(cost);
+        if let Some(charge) = bill.tier(&self.tier) {
+            if let Some(cost) = self.cost.cost(request) {
+                charge.cost = quota::bounded(cost);
+            }
+            if let Some(unit) = self.cost.unit() {
+                charge.limit.set_unit(unit);
+            }
         }
     }
 }

@@ -5,13 +5,14 @@
 //! rejection response. A closure returns any response for a [`Rejection`].
 
 mod as_error;
+mod effective_window;
 mod http;
 mod rejection;
 mod respond;
 
 pub use self::{
     as_error::AsError,
-    http::{GrpcResponder, HttpResponder, RejectionBody, ResetUnit},
+    http::{GrpcResponder, HttpResponder, IetfDraft, ProblemType, RejectionBody, ResetUnit},
     rejection::Rejection,
     respond::Respond,
 };

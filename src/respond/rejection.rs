@@ -4,6 +4,7 @@ use std::{error, fmt, sync::Arc, time::Duration};
 
 use http::StatusCode;
 
+use super::effective_window;
 use crate::{decision::Decision, extract::KeyError};
 
 /// The reason why a request is rejected.
@@ -63,11 +64,19 @@ impl Rejection {
         }
     }
 
-    /// The time until a retry can succeed in whole seconds, as in `Retry-After`: rounded up, so that no client retries too early,
-    /// and at least 1.
+    /// The time after which to retry in whole seconds, as in `Retry-After`: rounded up, so that no client retries too early, at least 1,
+    /// and not before the end of the effective window that `RateLimit` reports for the tiers that denied the request.
+    ///
+    /// It is longer than [`retry_after`](Self::retry_after) for a request that costs more than what remains: what remains is for
+    /// other requests meanwhile.
     pub fn retry_after_secs(&self) -> Option<u64> {
         let wait = self.retry_after()?;
-        Some((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
+        let wait = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
+        let Self::Limited(decision) = self else {
+            return Some(wait);
+        };
+        let denied = decision.tiers().iter().filter(|tier| !tier.passes());
+        denied.map(effective_window::seconds).chain([wait]).max()
     }
 }
 

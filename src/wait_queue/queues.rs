@@ -379,7 +379,11 @@ impl Hash for QueueKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{algorithm::TokenBucket, quota::Quota};
+    use crate::{
+        algorithm::TokenBucket,
+        quota::Quota,
+        verdict::{Outcome, Remaining, Verdict},
+    };
 
     fn charges(user: &str) -> Charges {
         let limit = Limit::new("user", TokenBucket::new(Quota::per_second(1)));
@@ -417,11 +421,7 @@ mod tests {
         let queues = Arc::new(WaitQueues::new(2));
         let head = join(&queues, "ann", 0).unwrap();
         let (retry_after, charge) = (1_000, charges("ann").into_one().unwrap());
-        let verdict = crate::verdict::Verdict {
-            outcome: crate::verdict::Outcome::Limited { retry_after },
-            remaining: 0,
-            reset_after: 5_000,
-        };
+        let verdict = limited(retry_after, 5_000);
         head.publish(
             &Decision::of_one(7_000_000, TierDecision::new(charge, verdict)),
             50,
@@ -438,14 +438,19 @@ mod tests {
         assert!(queues.head_denial(&key("ann"), &charges("bob"), 450).is_none());
     }
 
+    fn limited(retry_after: Micros, reset_after: Micros) -> Verdict {
+        let outcome = Outcome::Limited { retry_after };
+        Verdict {
+            outcome,
+            remaining: Remaining::new(0, outcome, || 0),
+            reset_after,
+        }
+    }
+
     /// A denial of `cost` for a second, published at 0 by a head with a deadline of ten seconds.
     fn publish_denial(head: &QueueSlot, charges: Charges) {
         let retry_after = 1_000_000;
-        let verdict = crate::verdict::Verdict {
-            outcome: crate::verdict::Outcome::Limited { retry_after },
-            remaining: 0,
-            reset_after: retry_after,
-        };
+        let verdict = limited(retry_after, retry_after);
         let tiers = charges.into_each().map(|charge| TierDecision::new(charge, verdict));
         head.publish(&Decision::new(0, tiers.collect()), 0, 10_000_000);
     }

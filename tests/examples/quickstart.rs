@@ -25,23 +25,26 @@ async fn three_tiers(server: &Server) {
 
     // At most twenty of thirty pass, even if a minute ends meanwhile.
     let mut denied = Vec::new();
+    let others = |response: &reqwest::Response| ["global", "user"].map(|tier| remaining(tier, response));
     let mut remaining_before = [10_000, 100];
     for _ in 0..30 {
         let response = server.get("/api/expensive", ("x-user-id", "bob")).await;
-        let remaining = ["global", "user"].map(|tier| remaining(tier, &response));
-        // A request that one tier denies is not charged to the others. (Over time, their remaining quota only grows.)
-        if response.status() == 429 {
-            assert!(
-                remaining[0] >= remaining_before[0] && remaining[1] >= remaining_before[1],
-                "{remaining_before:?} {remaining:?}"
-            );
-            denied.push(response);
+        match response.status() == 429 {
+            true => denied.push(response),
+            false => remaining_before = others(&response),
         }
-        remaining_before = remaining;
     }
     assert!(denied.len() >= 10);
+    // A request that one tier denies is not charged to the others. (Over time, their remaining quota only grows.)
+    let [global, user] = others(&server.get("/api/hello", ("x-user-id", "bob")).await);
+    let [global_before, user_before] = remaining_before;
+    assert!(
+        global + 1 >= global_before && user + 1 >= user_before,
+        "{remaining_before:?} {global} {user}"
+    );
     for denied in denied {
         let wait = header(&denied, "retry-after");
+        assert_eq!(header(&denied, "ratelimit"), format!(r#""expensive";r=0;t={wait}"#));
         let message = format!("Too many requests. Please retry after {wait} seconds.");
         let message = message.replace(" 1 seconds", " 1 second");
         let body = format!(r#"{{"error":"rate_limit_exceeded","message":"{message}","retry_after":{wait}}}"#);

@@ -68,16 +68,21 @@ async fn client(load: Arc<Load>, number: usize) -> ClientRecord {
         let reply = Reply::to(request.header("x-plan", if is_pro { "pro" } else { "none" })).await;
         let policy = reply.header("ratelimit-policy");
         assert!(policies.contains(&policy), "{policy}");
-        assert_eq!(tier_names(&reply.header("ratelimit")), tier_names(&policy));
+        let (states, tiers) = (reply.header("ratelimit"), tier_names(&policy));
         match reply.status {
             200 => {
-                tier_names(&policy).into_iter().for_each(|name| {
+                assert_eq!(tier_names(&states), tiers);
+                for name in tiers {
                     *record.charged.entry((name.into(), user)).or_default() += if name == "heavy" { 3 } else { 1 };
-                });
+                }
                 record.admitted.push(format!("GET {path}"));
             }
             status => {
                 assert_eq!(status, 429);
+                assert!(
+                    tier_names(&states).iter().all(|name| tiers.contains(name)),
+                    "{states}: {policy}"
+                );
                 record.denied += 1;
             }
         }

@@ -96,6 +96,6 @@ async fn an_impossible_call_must_not_be_retried<St: TestStore>() {
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let reply = Client::of(&server).check().await;
     assert_eq!(reply.message, "This request asks for more than its limit ever allows.");
-    let limits = r#"10 10 616 | "api";q=10;w=60 | "api";r=10;t=0"#;
+    let limits = r#"10 10 616 | "api";q=10;w=60 | "api";r=10;t=60"#;
     assert_eq!(reply.all(), (Code::ResourceExhausted, "-1".into(), limits.into()));
 }

@@ -3,6 +3,7 @@
 //! `clients/` pins their versions. ky is version 1, which runs on Debian's Node.js.
 
 pub(crate) mod client;
+mod connect;
 mod parsers;
 mod retries;
 mod server;

@@ -2,6 +2,8 @@
 //! for servers in `servers`.
 
 #[cfg(feature = "redis")]
+mod effective_window;
+#[cfg(feature = "redis")]
 mod servers;
 mod tiers;
 

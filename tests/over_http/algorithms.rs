@@ -41,7 +41,7 @@ fn case(algorithm: impl Algorithm, window: u32, admitted: [(u32, u32, u32); 3], 
 fn cases() -> [Case; 7] {
     // One unit drains every 60/7 = 8.571428.. seconds, so three take 25.714285.. seconds.
     let seven = Quota::per_minute(7);
-    let drained = [(2, 624, 9), (1, 633, 17), (0, 641, 25)];
+    let drained = [(2, 624, 18), (1, 633, 9), (0, 641, 8)];
     let three = Quota::per_minute(3);
     [
         case(TokenBucket::new(seven).capacity(3), 26, drained, (7_071_429, 8, 624)),
@@ -69,21 +69,21 @@ fn cases() -> [Case; 7] {
         case(
             SlidingLog::new(three),
             60,
-            [(2, 676, 60), (1, 676, 60), (0, 677, 60)],
+            [(2, 676, 40), (1, 676, 20), (0, 677, 59)],
             (58_500_000, 59, 676),
         ),
         // Expires at 720, and the weighted count is below three from the first microsecond after 660.
         case(
             SlidingCounter::new(three),
             60,
-            [(2, 720, 105), (1, 720, 105), (0, 720, 104)],
+            [(2, 720, 40), (1, 720, 20), (0, 720, 44)],
             (43_250_001, 44, 661),
         ),
         // Counted in the sub-window from 610 to 620, whose weight declines from 670 and is zero at 680.
         case(
             SlidingCounter::new(three).buckets(6),
             60,
-            [(2, 680, 65), (1, 680, 65), (0, 680, 64)],
+            [(2, 680, 40), (1, 680, 20), (0, 680, 54)],
             (53_250_001, 54, 671),
         ),
     ]
@@ -165,11 +165,11 @@ async fn the_five_constructors_are_the_five_algorithms<St: TestStore>() {
         );
     let server = Server::start(app).await;
     for (path, reset, more_in) in [
-        ("/token", 636, 20),
-        ("/leaky", 636, 20),
+        ("/token", 636, 40),
+        ("/leaky", 636, 40),
         ("/fixed", 660, 45),
-        ("/log", 676, 60),
-        ("/counter", 720, 105),
+        ("/log", 676, 40),
+        ("/counter", 720, 40),
     ] {
         let limits = format!(r#"3 2 {reset} | "n";q=3;w=60 | "n";r=2;t={more_in}"#);
         assert_eq!(server.get(path).await.limits(), limits, "{path}");

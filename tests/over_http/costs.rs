@@ -91,7 +91,7 @@ async fn a_closure_returns_the_cost<St: TestStore>() {
 async fn a_cost_of_zero_does_not_start_a_window<St: TestStore>() {
     let (server, _, clock) = serve::<St>(FixedWindow::new(TEN).anchored().to_any()).await;
     let limits = |left, reset, more_in| format!(r#"10 {left} {reset} | "api";q=10;w=60 | "api";r={left};t={more_in}"#);
-    assert_eq!(get(&server, 0).await.all(), (200, "-".into(), limits(10, 616, 0)));
+    assert_eq!(get(&server, 0).await.all(), (200, "-".into(), limits(10, 616, 60)));
     clock.advance(10 * SECOND);
     assert_eq!(get(&server, 1).await.all(), (200, "-".into(), limits(9, 686, 60)));
     clock.advance(10 * SECOND);
@@ -158,7 +158,7 @@ async fn a_cost_applies_to_the_tier_before_it<St: TestStore>() {
         .tier("bytes", FixedWindow::new(Quota::per_minute(1000)), Global)
         .cost(ContentLength::or(500));
     let server = Server::start(scripted_app().layer(layer)).await;
-    let policies = r#""requests";q=10;w=60, "units";q=100;w=60, "bytes";q=1000;w=60"#;
+    let policies = r#""requests";q=10;w=60, "units";q=100;w=60, "bytes";q=1000;qu="content-bytes";w=60"#;
     for (cost, body, [requests, units, bytes]) in [
         (20, "hello", [9, 80, 995]),
         (0, "hello", [8, 80, 990]),
@@ -280,7 +280,7 @@ async fn a_denied_expensive_request_charges_no_tier<St: TestStore>() {
     };
     assert_eq!(brief(&get(7).await), (200, "3".into()));
     assert_eq!(left().await, (99, 993));
-    for (cost, wait) in [(4, "6"), (10, "42"), (11, "-"), (u64::MAX, "-")] {
+    for (cost, wait) in [(4, "18"), (10, "42"), (11, "-"), (u64::MAX, "-")] {
         let reply = get(cost).await;
         assert_eq!(
             (reply.status, reply.header("retry-after").as_str()),

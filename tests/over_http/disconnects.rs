@@ -123,7 +123,7 @@ async fn a_delayed_request_is_refunded_when_it_succeeds<St: TestStore>() {
     assert_eq!(queue.left().await, (7, 96));
     queue.gate.release(1);
     // The queue is fresh, so the next request is not delayed.
-    let limits = r#"10 10 617 | "queue";q=10;w=10 | "queue";r=10;t=0"#;
+    let limits = r#"10 10 617 | "queue";q=10;w=10 | "queue";r=10;t=10"#;
     assert_eq!(held.await.unwrap().all(), (200, "-".into(), limits.into()));
     assert_eq!(queue.left().await, (10, 96));
     let _next = tokio::spawn(queue.reply(1, 200));

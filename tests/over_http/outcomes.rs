@@ -150,11 +150,11 @@ async fn the_headers_include_the_refund<St: TestStore>() {
     let limits =
         |left, reset, more_in| format!(r#"5 {left} {reset} | "logins";q=5;w=60 | "logins";r={left};t={more_in}"#);
     let get = async |status: u16| Reply::to(server.request("/").header("x-status", status)).await.all();
-    assert_eq!(get(200).await, (200, "-".into(), limits(5, 616, 0)));
-    assert_eq!(get(401).await, (401, "-".into(), limits(4, 628, 12)));
+    assert_eq!(get(200).await, (200, "-".into(), limits(5, 616, 60)));
+    assert_eq!(get(401).await, (401, "-".into(), limits(4, 628, 48)));
     clock.advance(SECOND);
-    assert_eq!(get(200).await, (200, "-".into(), limits(4, 628, 11)));
-    assert_eq!(get(401).await, (401, "-".into(), limits(3, 640, 23)));
+    assert_eq!(get(200).await, (200, "-".into(), limits(4, 628, 48)));
+    assert_eq!(get(401).await, (401, "-".into(), limits(3, 640, 36)));
 }
 
 async fn a_refund_applies_to_the_tier_before_it<St: TestStore>() {
@@ -167,9 +167,9 @@ async fn a_refund_applies_to_the_tier_before_it<St: TestStore>() {
         .tier("last", FixedWindow::new(Quota::per_minute(70)), Global);
     let server = Server::start(scripted_app().layer(layer)).await;
     for (status, [all, failures, successes, last]) in [
-        (200, ["99;t=45", "50;t=0", "59;t=1", "69;t=45"]),
-        (401, ["98;t=45", "49;t=45", "59;t=1", "68;t=45"]),
-        (200, ["97;t=45", "49;t=45", "58;t=2", "67;t=45"]),
+        (200, ["99;t=45", "50;t=60", "59;t=59", "69;t=45"]),
+        (401, ["98;t=45", "49;t=45", "59;t=59", "68;t=45"]),
+        (200, ["97;t=45", "49;t=45", "58;t=58", "67;t=45"]),
     ] {
         let reply = Reply::to(server.request("/").header("x-status", status)).await;
         let states = format!(r#""all";r={all}, "failures";r={failures}, "successes";r={successes}, "last";r={last}"#);

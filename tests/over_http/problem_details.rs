@@ -1,8 +1,10 @@
 //! Problem details (RFC 9457) as response bodies.
 
-use axum::{Router, routing::get};
+use axum::{Router, http::Method, routing::get};
 use serde_json::json;
-use tollgate::{ClientIp, FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer};
+use tollgate::{
+    ClientIp, FixedWindow, Global, Header, HttpResponder, ProblemType, Quota, RateLimitLayer, RejectionBody,
+};
 
 use crate::over_http::{
     fixture::{Server, TestStore, on_both_stores},
@@ -13,6 +15,7 @@ on_both_stores![
     problem_details_name_the_denying_tiers,
     problem_details_do_not_name_a_hidden_tier,
     problem_details_of_requests_without_a_key,
+    a_custom_body_can_report_abnormal_usage,
 ];
 
 async fn problem_details_name_the_denying_tiers<St: TestStore>() {
@@ -56,6 +59,24 @@ async fn problem_details_do_not_name_a_hidden_tier<St: TestStore>() {
         "retry_after": 45,
     });
     assert_eq!(denied.json(), problem);
+}
+
+async fn a_custom_body_can_report_abnormal_usage<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let responder = HttpResponder::new()
+        .body(|rejection| RejectionBody::problem_details(rejection, ProblemType::AbnormalUsageDetected));
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), Global, store)
+        .block(Method::GET)
+        .respond_with(responder);
+    let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
+    let reply = server.get("/").await;
+    let problem = json!({
+        "type": "https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
+        "title": "Forbidden",
+        "status": 403,
+        "detail": "This request is not allowed.",
+    });
+    assert_eq!((reply.status, reply.json()), (403, problem));
 }
 
 async fn problem_details_of_requests_without_a_key<St: TestStore>() {

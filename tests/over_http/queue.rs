@@ -47,7 +47,7 @@ pub(crate) fn limits(left: u32, reset: u32, more_in: u32) -> String {
 async fn five_concurrent_requests_depart_a_second_apart<St: TestStore>() {
     let queue = queue::<St>(one_a_second()).await;
     // The headers describe the state at the time of the decision.
-    assert_eq!(queue.get(0).await.all(), (200, "-".into(), limits(9, 617, 1)));
+    assert_eq!(queue.get(0).await.all(), (200, "-".into(), limits(9, 617, 9)));
     let mut held = Vec::new();
     for request in 1..5 {
         held.push(queue.wait(request).await);
@@ -64,7 +64,7 @@ async fn five_concurrent_requests_depart_a_second_apart<St: TestStore>() {
         let reply = held.await.unwrap();
         assert_eq!(
             reply.all(),
-            (200, "-".into(), limits(9 - request, 617 + request, 1 + request))
+            (200, "-".into(), limits(9 - request, 617 + request, 9 - request))
         );
         served.push((request, u64::from(request) * 1_000_000));
         assert_eq!(queue.served(), served);
@@ -78,7 +78,7 @@ async fn of_twenty_concurrent_requests_ten_are_queued_and_ten_denied<St: TestSto
     for _ in 0..11 {
         let reply = requests.join_next().await.unwrap().unwrap();
         match reply.status {
-            200 => assert_eq!(reply.limits(), limits(9, 617, 1)),
+            200 => assert_eq!(reply.limits(), limits(9, 617, 9)),
             _ => assert_eq!(reply.all(), (429, "1".into(), limits(0, 617, 1))),
         }
         statuses.push(reply.status);
@@ -91,7 +91,7 @@ async fn of_twenty_concurrent_requests_ten_are_queued_and_ten_denied<St: TestSto
         let reply = requests.join_next().await.unwrap().unwrap();
         assert_eq!(
             (reply.status, reply.limits()),
-            (200, limits(9 - second, 617 + second, 1 + second))
+            (200, limits(9 - second, 617 + second, (9 - second).max(1)))
         );
         assert_eq!(
             (queue.clock.pending_sleeps(), requests.len()),
@@ -108,7 +108,7 @@ async fn a_full_queue_reports_when_a_place_is_free<St: TestStore>() {
     let limits = |left: u32, reset: u32, more_in: u32| {
         format!(r#"3 {left} {reset} | "queue";q=3;w=26 | "queue";r={left};t={more_in}"#)
     };
-    assert_eq!(queue.get(0).await.limits(), limits(2, 624, 9));
+    assert_eq!(queue.get(0).await.limits(), limits(2, 624, 18));
     let held = [queue.wait(1).await, queue.wait(2).await];
     assert_eq!(queue.get(3).await.all(), (429, "9".into(), limits(0, 624, 9)));
     queue.clock.set(NOW + 8_571_428);
@@ -116,14 +116,14 @@ async fn a_full_queue_reports_when_a_place_is_free<St: TestStore>() {
     assert_eq!((queue.served(), queue.clock.pending_sleeps()), (vec![(0, 0)], 2));
     queue.clock.set(NOW + 8_571_429);
     let [first, second] = held;
-    assert_eq!(first.await.unwrap().limits(), limits(1, 633, 18));
+    assert_eq!(first.await.unwrap().limits(), limits(1, 633, 9));
     let third = queue.wait(5).await;
     queue.clock.set(NOW + 17_142_858);
-    assert_eq!(second.await.unwrap().limits(), limits(0, 641, 26));
+    assert_eq!(second.await.unwrap().limits(), limits(0, 641, 9));
     queue.clock.set(NOW + 25_714_285);
     assert_eq!(queue.clock.pending_sleeps(), 1);
     queue.clock.set(NOW + 25_714_286);
-    assert_eq!(third.await.unwrap().limits(), limits(0, 650, 26));
+    assert_eq!(third.await.unwrap().limits(), limits(0, 650, 9));
     let served = [(0, 0), (1, 8_571_429), (2, 17_142_858), (5, 25_714_286)];
     assert_eq!(queue.served(), served);
 }
@@ -133,9 +133,10 @@ async fn a_request_that_would_exceed_max_wait_is_denied<St: TestStore>() {
     assert_eq!(queue.get(0).await.status, 200);
     let _held = [queue.wait(1).await, queue.wait(2).await];
     // Seven places are free, but the next request would depart only in three seconds.
-    assert_eq!(queue.get(3).await.all(), (429, "1".into(), limits(7, 617, 1)));
+    let limits = r#"10 7 617 | "queue";q=10;w=10 | "queue";r=0;t=1"#;
+    assert_eq!(queue.get(3).await.all(), (429, "1".into(), limits.into()));
     queue.clock.advance(SECOND - MICRO);
-    assert_eq!(queue.get(4).await.all(), (429, "1".into(), limits(7, 617, 1)));
+    assert_eq!(queue.get(4).await.all(), (429, "1".into(), limits.into()));
     queue.clock.advance(MICRO);
     yield_until(async || queue.served() == [(0, 0), (1, 1_000_000)]).await;
     queue.wait(5).await.abort();

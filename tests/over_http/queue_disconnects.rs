@@ -37,7 +37,7 @@ async fn a_disconnect_at_the_end_of_the_queue_frees_its_place<St: TestStore>() {
     queue.clock.advance(SECOND);
     assert_eq!(first.await.unwrap().status, 200);
     queue.clock.advance(SECOND);
-    assert_eq!(third.await.unwrap().limits(), limits(7, 619, 3));
+    assert_eq!(third.await.unwrap().limits(), limits(7, 619, 7));
     assert_eq!(queue.served(), [(0, 0), (1, 1_000_000), (3, 2_000_000)]);
 }
 

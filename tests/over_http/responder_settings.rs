@@ -65,18 +65,18 @@ async fn a_reset_can_be_a_delta<St: TestStore>() {
     let delta = HttpResponder::new().reset_unit(ResetUnit::Delta);
     let layer = RateLimitLayer::sliding_log("api", Quota::per_minute(2), Global, store).respond_with(delta);
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
-    for (at, status, left, reset) in [
-        (600_000_000, 200, 1, 60),
-        (610_000_001, 200, 0, 60),
+    for (at, status, left, reset, effective_window) in [
+        (600_000_000, 200, 1, 60, 30),
+        (610_000_001, 200, 0, 60, 50),
         // An admitted response reports when the state is fresh, a denied one when one request is admitted again.
-        (615_000_000, 429, 0, 45),
-        (615_000_001, 429, 0, 45),
-        (660_000_000, 200, 0, 60),
-        (669_000_000, 429, 0, 2),
+        (615_000_000, 429, 0, 45, 45),
+        (615_000_001, 429, 0, 45, 45),
+        (660_000_000, 200, 0, 60, 11),
+        (669_000_000, 429, 0, 2, 2),
     ] {
         clock.set(at);
         let reply = server.get("/").await;
-        let limits = format!(r#"2 {left} {reset} | "api";q=2;w=60 | "api";r={left};t={reset}"#);
+        let limits = format!(r#"2 {left} {reset} | "api";q=2;w=60 | "api";r={left};t={effective_window}"#);
         assert_eq!((reply.status, reply.limits()), (status, limits), "{at}");
     }
 }

@@ -139,7 +139,7 @@ async fn later_requests_pay_the_debt<St: TestStore>() {
 async fn the_headers_include_the_settlement<St: TestStore>() {
     let (server, _) = serve::<St>(TokenBucket::new(TEN).to_any()).await;
     let limits = |left, reset, more_in| format!(r#"10 {left} {reset} | "api";q=10;w=60 | "api";r={left};t={more_in}"#);
-    for (cost, left, reset, more_in) in [(0, 10, 616, 0), (1, 9, 622, 6), (4, 5, 646, 30), (7, 0, 688, 72)] {
+    for (cost, left, reset, more_in) in [(0, 10, 616, 60), (1, 9, 622, 54), (4, 5, 646, 30), (7, 0, 688, 18)] {
         let reply = send(&server, "a", cost).await;
         assert_eq!(reply.all(), (200, "-".into(), limits(left, reset, more_in)), "{cost}");
     }
@@ -274,7 +274,7 @@ async fn headers_of_unsettled_tiers_use_the_current_time<St: TestStore>() {
     clock.advance(10 * SECOND);
     gate.release(1);
     // The reset time does not depend on how long the response took.
-    let limits = r#"3 2 660 | "all";q=3;w=60, "api";q=10;w=60 | "all";r=2;t=35, "api";r=6;t=24"#;
+    let limits = r#"3 2 660 | "all";q=3;w=60, "api";q=10;w=60 | "all";r=2;t=35, "api";r=6;t=36"#;
     assert_eq!(reply.await.unwrap().all(), (200, "-".into(), limits.into()));
 }
 

@@ -172,7 +172,7 @@ async fn tiers_settle_on_the_response_or_on_its_body<St: TestStore>() {
     let (sender, body) = Chunks::new();
     next.set(([("x-rows", "7")], Body::new(body)));
     let mut response = server.request("/").send().await.unwrap();
-    let states = r#""requests";r=99;t=45, "rows";r=93;t=45, "bytes";r=80;t=45, "failures";r=100;t=0"#;
+    let states = r#""requests";r=99;t=45, "rows";r=93;t=45, "bytes";r=80;t=45, "failures";r=100;t=60"#;
     assert_eq!(response.headers()["ratelimit"], states);
     sender.send(Ok("abc")).unwrap();
     assert_eq!(response.chunk().await.unwrap().unwrap(), "abc");

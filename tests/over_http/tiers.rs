@@ -37,7 +37,8 @@ async fn a_denial_by_one_tier_does_not_charge_the_others<St: TestStore>() {
     }
     for _ in 0..5 {
         let reply = server.get_as("alice").await;
-        assert_eq!(reply.all(), (429, "45".into(), limits(9990, 90, 0)));
+        let limits = format!(r#"10 0 660 | {policies} | "expensive";r=0;t=45"#);
+        assert_eq!(reply.all(), (429, "45".into(), limits));
     }
     // Another user has a separate limit, and shares the global one.
     assert_eq!(server.get_as("bob").await.all(), (200, "-".into(), limits(9989, 99, 9)));
@@ -65,14 +66,14 @@ async fn an_admission_reports_the_least_remaining<St: TestStore>() {
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let policies = r#""wide";q=4;w=60, "narrow";q=2;w=60, "middle";q=3;w=60"#;
     let limits_of = async |user: &str| server.get_as(user).await.limits();
-    let states = r#""wide";r=3;t=45, "narrow";r=1;t=60, "middle";r=2;t=20"#;
+    let states = r#""wide";r=3;t=45, "narrow";r=1;t=30, "middle";r=2;t=40"#;
     assert_eq!(limits_of("a").await, format!("2 1 676 | {policies} | {states}"));
-    let states = r#""wide";r=2;t=45, "narrow";r=1;t=60, "middle";r=2;t=20"#;
+    let states = r#""wide";r=2;t=45, "narrow";r=1;t=30, "middle";r=2;t=40"#;
     assert_eq!(limits_of("b").await, format!("2 1 676 | {policies} | {states}"));
-    let states = r#""wide";r=1;t=45, "narrow";r=0;t=60, "middle";r=1;t=40"#;
+    let states = r#""wide";r=1;t=45, "narrow";r=0;t=60, "middle";r=1;t=20"#;
     assert_eq!(limits_of("b").await, format!("2 0 676 | {policies} | {states}"));
     // The shared tier has the least remaining now.
-    let states = r#""wide";r=0;t=45, "narrow";r=1;t=60, "middle";r=2;t=20"#;
+    let states = r#""wide";r=0;t=45, "narrow";r=1;t=30, "middle";r=2;t=40"#;
     assert_eq!(limits_of("c").await, format!("4 0 660 | {policies} | {states}"));
 }
 
@@ -86,7 +87,7 @@ async fn a_denial_reports_the_longest_wait<St: TestStore>() {
     assert_eq!(server.get("/").await.status, 200);
     // The day is charged too, but it does not deny.
     let policies = r#""second";q=1;w=1, "hour";q=1;w=3600, "minute";q=1;w=60, "ample";q=2;w=86400"#;
-    let states = r#""second";r=0;t=1, "hour";r=0;t=2985, "minute";r=0;t=45, "ample";r=1;t=85785"#;
+    let states = r#""second";r=0;t=1, "hour";r=0;t=2985, "minute";r=0;t=45"#;
     let reply = server.get("/").await;
     assert_eq!(
         reply.all(),
@@ -109,10 +110,11 @@ async fn a_hidden_tier_denies_and_is_not_reported<St: TestStore>() {
     }
     // The user's tier reports what remains of it, and when it is fresh; the wait is that of the global tier.
     let reply = server.get_as("a").await;
-    assert_eq!(reply.all(), (429, "2985".into(), limits(3, 660, 45)));
+    let denied = |left: u32, reset: u32| format!(r#"5 {left} {reset} | "user";q=5;w=60 | -"#);
+    assert_eq!(reply.all(), (429, "2985".into(), denied(3, 660)));
     assert_eq!(reply.json()["retry_after"], 2985);
     clock.set(3_599_999_999);
-    assert_eq!(server.get_as("a").await.all(), (429, "1".into(), limits(5, 3600, 0)));
+    assert_eq!(server.get_as("a").await.all(), (429, "1".into(), denied(5, 3600)));
     clock.set(3_600_000_000);
     assert_eq!(server.get_as("a").await.all(), (200, "-".into(), limits(4, 3660, 60)));
 }
@@ -144,12 +146,10 @@ async fn a_tier_applies_only_to_requests_with_its_key<St: TestStore>() {
     let read = |left: u32| format!(r#"2 {left} 660 | "user";q=2;w=60 | "user";r={left};t=45"#);
     assert_eq!(server.get_as("a").await.all(), (200, "-".into(), read(1)));
     let policies = r#""writes";q=1;w=60, "user";q=2;w=60"#;
-    let wrote = |status, wait: &str| {
-        let states = r#""writes";r=0;t=45, "user";r=1;t=45"#;
-        (status, wait.to_owned(), format!("1 0 660 | {policies} | {states}"))
-    };
-    assert_eq!(post().await.all(), wrote(200, "-"));
-    assert_eq!(post().await.all(), wrote(429, "45"));
+    let wrote = |status, wait: &str, states| (status, wait.to_owned(), format!("1 0 660 | {policies} | {states}"));
+    let [writes, user] = [r#""writes";r=0;t=45"#, r#""user";r=1;t=45"#];
+    assert_eq!(post().await.all(), wrote(200, "-", format!("{writes}, {user}")));
+    assert_eq!(post().await.all(), wrote(429, "45", writes.to_owned()));
     assert_eq!(server.get_as("a").await.all(), (200, "-".into(), read(0)));
     assert_eq!(server.get_as("a").await.all(), (429, "45".into(), read(0)));
 }

@@ -181,7 +181,7 @@ async fn by_cost<St: TestStore>() -> QueuedServer<St> {
 
 async fn an_impossible_request_is_denied_at_once<St: TestStore>() {
     let held = by_cost::<St>().await;
-    for (left, reset, more_in) in [(1, 616, 0), (0, 626, 10)] {
+    for (left, reset, more_in) in [(1, 616, 10), (0, 626, 10)] {
         let reply = held.get_with(9, ("x-cost", "2")).await;
         let limits = format!(r#"1 {left} {reset} | "api";q=1;w=10 | "api";r={left};t={more_in}"#);
         assert_eq!(reply.all(), (429, "-".into(), limits));

@@ -211,7 +211,7 @@ fn a_corrupt_entry_does_not_drop_charges_of_the_same_call() {
         (
             "14 garbage 16",
             "2 acquire 1 1 1 2 0  acquire 1 1 1 2 0",
-            vec![0, 0, 0, 10, 20, 0, 0, 1, 0, 10, 20, 0, 1],
+            vec![0, (1 << 33) + 4, 0, 10, 20, 0, 0, 1, 0, 10, 20, 0, 1],
             "20 20 20 20",
         ),
         // The refund of the oldest entry makes the corrupt one the oldest: it counts until a decision depends on it.

@@ -64,7 +64,13 @@ impl ReferenceDecoder {
             }
             let wait = if outcome == 2 { 0 } else { wait };
             expected.push(ExpectedCharge {
-                verdict: [outcome, remaining, wait, reset_after],
+                // From 2^33 on, nothing remains, and the rest is the time until something does.
+                verdict: [
+                    outcome,
+                    if remaining < 1 << 33 { remaining } else { 0 },
+                    wait,
+                    reset_after,
+                ],
                 mark: match (at, position) {
                     (Item::Number(at), Item::Number(position)) if acquires => Some([at, position]),
                     _ => None,

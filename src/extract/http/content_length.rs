@@ -4,6 +4,7 @@ use http::Request;
 use http_body::Body;
 
 use super::super::CostExtractor;
+use crate::quota::QuotaUnit;
 
 /// The length of a request's body in bytes, as its [cost](crate::RateLimitLayer::cost).
 ///
@@ -34,5 +35,9 @@ impl<B: Body> CostExtractor<Request<B>> for ContentLength {
     fn cost(&self, request: &Request<B>) -> Option<u64> {
         let length = request.body().size_hint().exact();
         Some(length.unwrap_or(self.default))
+    }
+
+    fn unit(&self) -> Option<QuotaUnit> {
+        Some(QuotaUnit::CONTENT_BYTES)
     }
 }

@@ -37,9 +37,63 @@ impl RejectionBody {
         Self::new(HeaderValue::from_static("application/json"), text)
     }
 
+    /// Problem details (RFC 9457) of this type: for a custom body that knows more than [`HttpResponder::problem_details`] does.
+    ///
+    /// ```
+    /// use tollgate::{HttpResponder, ProblemType, Rejection, RejectionBody};
+    ///
+    /// let responder = HttpResponder::new().body(|rejection| {
+    ///     let problem_type = match rejection {
+    ///         Rejection::Blocked => ProblemType::AbnormalUsageDetected,
+    ///         Rejection::Limited(_) => ProblemType::QuotaExceeded,
+    ///         _ => ProblemType::TemporaryReducedCapacity,
+    ///     };
+    ///     RejectionBody::problem_details(rejection, problem_type)
+    /// });
+    /// # let _ = responder;
+    /// ```
+    ///
+    /// [`HttpResponder::problem_details`]: crate::HttpResponder::problem_details
+    pub fn problem_details(rejection: &Rejection, problem_type: ProblemType) -> Self {
+        problem_details(rejection, Some(problem_type))
+    }
+
     /// A body of `text/plain`.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::new(HeaderValue::from_static("text/plain; charset=utf-8"), text)
+    }
+}
+
+/// The problem types that the IETF draft registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProblemType {
+    /// A limit denied the request.
+    QuotaExceeded,
+    /// The service has less capacity than usual: the store failed, and the layer fails closed.
+    TemporaryReducedCapacity,
+    /// The service takes the request for abuse. No layer concludes this by itself.
+    AbnormalUsageDetected,
+}
+
+impl ProblemType {
+    fn uri(self) -> &'static str {
+        match self {
+            Self::QuotaExceeded => "https://iana.org/assignments/http-problem-types#quota-exceeded",
+            Self::TemporaryReducedCapacity => {
+                "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
+            }
+            Self::AbnormalUsageDetected => "https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
+        }
+    }
+
+    /// The type of a rejection that has one.
+    fn of(rejection: &Rejection) -> Option<Self> {
+        match rejection {
+            Rejection::Limited(_) => Some(Self::QuotaExceeded),
+            Rejection::Unavailable(_) => Some(Self::TemporaryReducedCapacity),
+            Rejection::Key(_) | Rejection::Blocked => None,
+        }
     }
 }
 
@@ -55,7 +109,7 @@ impl BodyFormat {
     pub(super) fn body(&self, rejection: &Rejection) -> RejectionBody {
         match self {
             Self::Json => json(rejection),
-            Self::ProblemDetails => problem_details(rejection),
+            Self::ProblemDetails => problem_details(rejection, ProblemType::of(rejection)),
             Self::Custom(body) => body(rejection),
         }
     }
@@ -76,13 +130,8 @@ fn json(rejection: &Rejection) -> RejectionBody {
 }
 
 /// Problem details (RFC 9457), with the types and the member that the IETF draft on rate limits registers.
-fn problem_details(rejection: &Rejection) -> RejectionBody {
-    const TYPES: &str = "https://iana.org/assignments/http-problem-types#";
-    let kind = match rejection {
-        Rejection::Limited(_) => format!("{TYPES}quota-exceeded"),
-        Rejection::Unavailable(_) => format!("{TYPES}temporary-reduced-capacity"),
-        Rejection::Key(_) | Rejection::Blocked => "about:blank".into(),
-    };
+fn problem_details(rejection: &Rejection, problem_type: Option<ProblemType>) -> RejectionBody {
+    let kind = problem_type.map_or("about:blank", ProblemType::uri);
     let (status, detail) = (rejection.status(), JsonString(&rejection.to_string()).to_string());
     let title = status.canonical_reason().unwrap_or_default();
     let (violated, retry_after, status) = (violated_policies(rejection), retry_after(rejection), status.as_u16());

@@ -1,13 +1,10 @@
-//! The values of rate limit headers, in whole seconds.
+//! The values of the X- headers, in whole seconds.
 
 use crate::{
-    algorithm::AnyAlgorithm,
     decision::{Decision, TierDecision},
-    time::Micros,
+    time::{Micros, SECOND},
     verdict::Outcome,
 };
-
-const SECOND: Micros = 1_000_000;
 
 /// The unit of `X-RateLimit-Reset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,24 +32,11 @@ pub(super) fn most_restrictive(decision: &Decision) -> Option<&TierDecision> {
     })
 }
 
-/// The seconds until a whole quota is available again, if that is at least one second. For a bucket, the time to refill it.
-pub(super) fn window(algorithm: &AnyAlgorithm) -> Option<u64> {
-    let quota = algorithm.quota();
-    let (capacity, limit) = (u128::from(algorithm.capacity()), u128::from(quota.limit()));
-    let span = (capacity * quota.window().as_micros()).div_ceil(limit);
-    (span >= SECOND.into()).then(|| span.div_ceil(SECOND.into()) as u64)
-}
-
-/// The seconds until more quota is available.
-pub(super) fn reset_secs(tier: &TierDecision) -> u64 {
-    wait(tier).div_ceil(SECOND)
-}
-
-/// The time at which more quota is available.
+/// The time at which the request would be admitted or, if it was, at which the whole quota is available.
 pub(super) fn reset(tier: &TierDecision, now: Micros, unit: ResetUnit) -> u64 {
     match unit {
         ResetUnit::Epoch => (now + wait(tier)).div_ceil(SECOND),
-        ResetUnit::Delta => reset_secs(tier),
+        ResetUnit::Delta => wait(tier).div_ceil(SECOND),
     }
 }
 

@@ -5,6 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, header::Entry};
 use super::{
     super::Rejection,
     header_values::{self, ResetUnit},
+    ietf::IetfHeaders,
 };
 use crate::{
     decimal::{self, DecimalBuf},
@@ -14,15 +15,13 @@ use crate::{
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
-const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// The header settings of a responder.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     pub(super) names: HeaderNames,
     pub(super) reset: ResetUnit,
-    pub(super) ietf: bool,
+    pub(super) ietf: Option<IetfHeaders>,
 }
 
 /// The names of the limit, remaining and reset headers of the `X-RateLimit` family.
@@ -49,7 +48,7 @@ impl Default for Headers {
         Self {
             names: HeaderNames::Default,
             reset: ResetUnit::default(),
-            ietf: true,
+            ietf: Some(IetfHeaders::default()),
         }
     }
 }
@@ -67,8 +66,8 @@ impl Headers {
         if let Some(names) = self.names.all() {
             write_most_restrictive(names, self.reset, decision, denied_inside, headers);
         }
-        if self.ietf {
-            write_lists(decision, headers);
+        if let Some(ietf) = &self.ietf {
+            ietf.write(decision, denied_inside, headers);
         }
     }
 }
@@ -106,48 +105,6 @@ fn number(number: u64) -> HeaderValue {
         0..1000 => HeaderValue::from_static(decimal::below_1000(number as usize)),
         _ => HeaderValue::try_from(DecimalBuf::new().format(number).to_vec()).expect("digits are valid in a header"),
     }
-}
-
-/// Appends the structured fields of the IETF draft. They are lists, so the members of inner layers are kept.
-fn write_lists(decision: &Decision, headers: &mut HeaderMap) {
-    let [policy, state] = lists(decision);
-    for (name, list) in [(RATELIMIT_POLICY, policy), (RATELIMIT, state)] {
-        if let Ok(list) = HeaderValue::try_from(list)
-            && !list.is_empty()
-        {
-            headers.append(name, list);
-        }
-    }
-}
-
-/// The policy list and the state list, with one member per tier. The names of limits need no escaping.
-fn lists(decision: &Decision) -> [Vec<u8>; 2] {
-    let [mut policy, mut state] = [(); 2].map(|()| Vec::with_capacity(64));
-    for tier in header_values::visible(decision) {
-        let (name, algorithm) = (tier.limit().name().as_bytes(), tier.limit().algorithm());
-        let separator: &[u8] = if policy.is_empty() { b"" } else { b", " };
-        let (limit, left) = (algorithm.capacity().into(), tier.verdict().remaining());
-        append(
-            &mut policy,
-            [separator, b"\"", name, b"\";q=", DecimalBuf::new().format(limit)],
-        );
-        if let Some(window) = header_values::window(algorithm) {
-            append(&mut policy, [b";w=", DecimalBuf::new().format(window)]);
-        }
-        append(
-            &mut state,
-            [separator, b"\"", name, b"\";r=", DecimalBuf::new().format(left)],
-        );
-        append(
-            &mut state,
-            [b";t=", DecimalBuf::new().format(header_values::reset_secs(tier))],
-        );
-    }
-    [policy, state]
-}
-
-fn append<const N: usize>(list: &mut Vec<u8>, parts: [&[u8]; N]) {
-    parts.iter().for_each(|part| list.extend_from_slice(part));
 }
 
 /// Inserts the decision into the request's extensions, after the tiers of outer layers.

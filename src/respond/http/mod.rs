@@ -1,12 +1,20 @@
 //! Responders for HTTP and gRPC.
 
+mod base64;
 mod body;
 #[cfg(feature = "axum")]
 mod decision_extractor;
 mod grpc;
 mod header_values;
 mod headers;
+mod ietf;
 mod responder;
 mod rpc_status;
 
-pub use self::{body::RejectionBody, grpc::GrpcResponder, header_values::ResetUnit, responder::HttpResponder};
+pub use self::{
+    body::{ProblemType, RejectionBody},
+    grpc::GrpcResponder,
+    header_values::ResetUnit,
+    ietf::IetfDraft,
+    responder::HttpResponder,
+};

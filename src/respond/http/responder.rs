@@ -13,10 +13,11 @@ use super::{
     grpc::{self, GrpcResponder},
     header_values::ResetUnit,
     headers::{HeaderNames, Headers, forward},
+    ietf::IetfDraft,
 };
 use crate::{
     config_error::{self, ConfigError},
-    decision::Decision,
+    decision::{Decision, TierDecision},
     extract::header_name,
 };
 
@@ -37,12 +38,13 @@ use crate::{
 /// and a `QuotaFailure` that names the limits which denied: OpenTelemetry exporters, for example, drop their data without the
 /// former. One layer thus limits tonic services and plain routes on one axum router; for tonic's own server, use
 /// [`GrpcResponder`](crate::GrpcResponder). gRPC-Web and Connect requests get the HTTP response, whose status their clients map to
-/// a code; they do not read the details.
+/// a code. [The guide](crate::guide::headers) has every header on one page.
 ///
 /// Denials and responses to admitted requests carry two families of headers:
 ///
 /// - `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` describe the most restrictive tier;
-/// - `RateLimit-Policy: "user";q=100;w=60` and `RateLimit: "user";r=0;t=12`, of the IETF draft, list every tier.
+/// - `RateLimit-Policy: "user";q=100;w=60` and `RateLimit: "user";r=20;t=12`, of the IETF draft, list every tier: 100 in 60 seconds,
+///   and no more than 20 in the next 12. The `RateLimit` of a denial lists only the tiers that denied.
 ///
 /// Nested layers append to the lists. The X- headers keep the lower remaining quota, or those of the layer that denied the
 /// request. Headers omit hidden and shadow tiers, and an unchecked decision writes none. The [`Decision`] is in the request's
@@ -187,7 +189,36 @@ macro_rules! settings {
             /// it.
             #[must_use]
             pub fn without_ietf_headers(mut self) -> Self {
-                self.headers.ietf = false;
+                self.headers.ietf = None;
+                self
+            }
+
+            /// Writes `RateLimit` and `RateLimit-Policy` as this version of the draft defines them: the newest one by default.
+            #[must_use]
+            pub fn ietf_draft(mut self, draft: IetfDraft) -> Self {
+                self.headers.ietf.get_or_insert_default().draft = draft;
+                self
+            }
+
+            /// Adds a partition key (`pk`) to the members of `RateLimit` and `RateLimit-Policy`, for clients that make requests on behalf
+            /// of several users: the bytes that the closure returns for a tier.
+            ///
+            /// Responses have none by default, since a key discloses how the service identifies its clients. Return what the client
+            /// knows anyway, or a digest of it.
+            ///
+            /// ```
+            /// use tollgate::HttpResponder;
+            ///
+            /// let responder = HttpResponder::new()
+            ///     .partition_key(|tier| (tier.limit().name() == "tenant").then(|| tier.key().to_string().into_bytes()));
+            /// # let _ = responder;
+            /// ```
+            #[must_use]
+            pub fn partition_key(
+                mut self,
+                key: impl Fn(&TierDecision) -> Option<Vec<u8>> + Send + Sync + 'static,
+            ) -> Self {
+                self.headers.ietf.get_or_insert_default().partition_key = Some(Arc::new(key));
                 self
             }
 

@@ -5,7 +5,10 @@
 
 use http::HeaderValue;
 
-use super::{super::Rejection, header_values};
+use super::{
+    super::{Rejection, effective_window},
+    base64, header_values,
+};
 use crate::decision::TierDecision;
 
 /// The details of a rejection as the value of a binary header; `None` if there is nothing to add to its code and message.
@@ -20,7 +23,7 @@ pub(super) fn details(code: u16, rejection: &Rejection) -> Option<HeaderValue> {
     for detail in details.into_iter().flatten() {
         status.bytes(3, &detail.0);
     }
-    Some(HeaderValue::try_from(base64(&status.0)).expect("base64 is valid in a header"))
+    Some(HeaderValue::try_from(base64::unpadded(&status.0)).expect("base64 is valid in a header"))
 }
 
 /// `RetryInfo`, in an `Any`: the time until a retry can succeed. `None` if no wait suffices.
@@ -43,7 +46,8 @@ fn quota_failure(rejection: &Rejection) -> Option<Message> {
     let denied = |tier: &&TierDecision| !tier.verdict().outcome().admits();
     for tier in header_values::visible(decision).filter(denied) {
         let (limit, algorithm) = (tier.limit(), tier.limit().algorithm());
-        let window = header_values::window(algorithm).map_or_else(String::new, |seconds| format!(" in {seconds} s"));
+        let window = effective_window::policy_window(algorithm);
+        let window = window.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
         let mut violation = Message::default();
         violation.bytes(1, limit.name().as_bytes());
         violation.bytes(2, format!("more than {}{window}", algorithm.capacity()).as_bytes());
@@ -88,17 +92,4 @@ impl Message {
         any.bytes(2, &self.0);
         any
     }
-}
-
-/// Base64 without padding, as gRPC recommends for binary headers.
-fn base64(bytes: &[u8]) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut encoded = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let [first, second, third] = [0, 1, 2].map(|index| u32::from(chunk.get(index).copied().unwrap_or(0)));
-        let bits = first << 16 | second << 8 | third;
-        let digits = [18, 12, 6, 0].map(|shift| DIGITS[(bits >> shift & 63) as usize]);
-        encoded.extend_from_slice(&digits[..=chunk.len()]);
-    }
-    encoded
 }

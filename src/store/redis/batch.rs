@@ -319,7 +319,7 @@ mod tests {
     }
 
     fn remaining(response: &Response) -> u64 {
-        response.as_ref().unwrap().tiers()[0].verdict.remaining
+        response.as_ref().unwrap().tiers()[0].verdict.remaining()
     }
 
     const NOW: &str = "07";

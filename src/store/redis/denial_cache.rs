@@ -241,7 +241,13 @@ impl DenialCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{algorithm::TokenBucket, key::Key, limit::Limit, quota::Quota, verdict::Verdict};
+    use crate::{
+        algorithm::TokenBucket,
+        key::Key,
+        limit::Limit,
+        quota::Quota,
+        verdict::{Remaining, Verdict},
+    };
 
     fn charge(user: usize) -> Charge {
         let limit = Limit::new("user", TokenBucket::new(Quota::per_day(1)));
@@ -252,7 +258,7 @@ mod tests {
         let retry_after = retry_after.as_micros() as Micros;
         let verdict = Verdict {
             outcome: Outcome::Limited { retry_after },
-            remaining: 0,
+            remaining: Remaining::from_reply(0),
             reset_after: retry_after,
         };
         let decision = Decision::of_one(0, TierDecision::new(charge(user), verdict));

@@ -124,8 +124,8 @@ pub(super) const CASES: &[Case] = &[
             key = 'global'",
         // One more request fits in the queue, but it would wait for five years.
         requests: &[
-            ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=1"#),
-            ("GET /", &[], r#"429 | "api";q=2;w=315360000 | "api";r=1"#),
+            ("GET /", &[], r#"200 | "api";q=2;w=315360000 | "api";r=0"#),
+            ("GET /", &[], r#"429 | "api";q=2;w=315360000 | "api";r=0"#),
         ],
         holds: &[(
             "rate_limit:leaky_bucket:api:315360000000000:global",

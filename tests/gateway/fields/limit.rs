@@ -33,7 +33,7 @@ pub(super) const CASES: &[Case] = &[
             (
                 "GET /",
                 &[],
-                r#"429 | "orders_v1.2-x";q=2;w=315360000, "all";q=3;w=315360000 | "orders_v1.2-x";r=0, "all";r=1"#,
+                r#"429 | "orders_v1.2-x";q=2;w=315360000, "all";q=3;w=315360000 | "orders_v1.2-x";r=0"#,
             ),
         ],
         holds: &[

@@ -13,7 +13,7 @@ use crate::{
     operation::Operation,
     store::redis::error::StoreError,
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{Outcome, Remaining, Verdict},
 };
 
 /// The outcome of a charge whose operation has failed.
@@ -118,7 +118,7 @@ impl<'a> Reply<'a> {
         };
         let verdict = Verdict {
             outcome,
-            remaining,
+            remaining: Remaining::from_reply(remaining),
             reset_after,
         };
         let unit = charge.limit.algorithm().unit();

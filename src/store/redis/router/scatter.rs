@@ -269,7 +269,7 @@ mod tests {
         key::Key,
         limit::Limit,
         quota::Quota,
-        verdict::{Outcome, Verdict},
+        verdict::{Outcome, Remaining, Verdict},
     };
 
     /// The parts of a request with one charge per slot.
@@ -295,7 +295,7 @@ mod tests {
     fn response(charges: &Charges, position: usize, outcome: Outcome) -> Response {
         let verdict = Verdict {
             outcome,
-            remaining: 0,
+            remaining: Remaining::from_reply(0),
             reset_after: 1,
         };
         let tier = TierDecision::new(charges.as_slice()[position].clone(), verdict);

@@ -1,8 +1,6 @@
-//! The shared Redis behind a proxy, and how each fault is injected and repaired.
+//! The nodes, and how each fault is injected and repaired.
 
 use std::{
-    io::{self, Read, Write},
-    net::{Ipv4Addr, TcpStream},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -13,13 +11,11 @@ use tollgate::{
 };
 
 use crate::{
+    cluster,
     faults::Fault,
-    limits::{Mode, USERS, key},
-    support::random::Random,
-    support::{
-        proxy::{Direction, Proxy},
-        redis::{RedisServer, keys, query},
-    },
+    limits::{CONNECTIONS_PER_NODE, Mode, USERS, key},
+    node::Node,
+    support::{proxy::Direction, random::Random, redis::query},
 };
 
 /// The latency of a slow Redis, as in the fault's name: longer than the deadline.
@@ -29,97 +25,127 @@ const SLOW_DELAY: Duration = Duration::from_millis(200);
 const REPEAT_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct FaultInjector {
-    server: RedisServer,
-    proxy: Proxy,
+    pub(crate) nodes: Vec<Node>,
     pub(crate) state_losses: Vec<StateLoss>,
 }
 
 /// A fault that erased counts in Redis, so that their windows start over.
 pub(crate) struct StateLoss {
-    /// The user whose count was lost; `None` for all users.
-    pub(crate) of: Option<(Mode, usize)>,
+    pub(crate) of: Lost,
     /// The earliest and the latest possible time.
     pub(crate) between: (Micros, Micros),
 }
 
+/// Whose counts were erased.
+pub(crate) enum Lost {
+    /// Those of all users whose keys are on this node.
+    Node(usize),
+    User(Mode, usize),
+}
+
 impl FaultInjector {
-    pub(crate) fn start() -> Self {
-        let server = RedisServer::start();
-        let proxy = Proxy::to(server.port());
-        Self {
-            server,
-            proxy,
-            state_losses: Vec::new(),
-        }
+    pub(crate) fn new(nodes: Vec<Node>) -> Self {
+        let state_losses = Vec::new();
+        Self { nodes, state_losses }
     }
 
-    /// The address of the proxy, which the processes connect to.
-    pub(crate) fn url(&self) -> String {
-        self.proxy.url()
-    }
-
-    /// A function that pings Redis through the proxy on one connection, and reconnects after an error.
-    pub(crate) fn pinger(&self) -> impl FnMut() + Send + 'static {
-        let address = (Ipv4Addr::LOCALHOST, self.proxy.port());
-        let mut connection: Option<TcpStream> = None;
-        move || {
-            connection = connection.take().or_else(|| TcpStream::connect(address).ok());
-            connection.take_if(|connection| ping(connection).is_err());
-        }
-    }
-
-    /// The number of connections to Redis, the pinger's included.
+    /// The number of connections to all nodes, the pingers' included.
     pub(crate) fn connections(&self) -> usize {
-        self.proxy.open_connections()
+        self.nodes.iter().map(Node::connections).sum()
+    }
+
+    /// The number of connections while each process has used each node.
+    pub(crate) fn max_connections(&self) -> usize {
+        self.nodes.len() * CONNECTIONS_PER_NODE
     }
 
     /// The number of keys, and the keys without a time-to-live.
     pub(crate) fn keys(&self) -> (usize, Vec<String>) {
-        let redis = &mut self.server.client();
-        let keys = keys(redis);
-        let all = keys.len();
-        let is_persistent = |key: &String| query::<i64>(redis, &format!("PTTL {key}")) == -1;
-        (all, keys.into_iter().filter(is_persistent).collect())
+        let (counts, persistent): (Vec<_>, Vec<_>) = self.nodes.iter().map(Node::keys).unzip();
+        (counts.into_iter().sum(), persistent.concat())
     }
 
-    /// Injects a fault, and returns as soon as it has been repaired.
-    pub(crate) fn inject(&mut self, fault: Fault, duration: Duration, mut random: Random) {
+    /// Injects a fault of a node, and returns as soon as it has been repaired.
+    pub(crate) fn inject(&mut self, fault: Fault, index: usize, duration: Duration, mut random: Random) {
+        let node = &mut self.nodes[index];
         match fault {
-            Fault::Killed => self.kill(duration),
+            Fault::Killed => self.kill(index, duration),
             Fault::Frozen => {
-                self.server.freeze();
+                node.server.freeze();
                 thread::sleep(duration);
-                self.server.thaw();
+                node.server.thaw();
             }
-            Fault::Flushed => self.repeat_command("SCRIPT FLUSH", duration),
-            Fault::ReadOnly => self.set_and_reset("REPLICAOF 127.0.0.1 1", duration, "REPLICAOF NO ONE"),
-            Fault::OutOfMemory => self.set_and_reset("CONFIG SET maxmemory 1", duration, "CONFIG SET maxmemory 0"),
-            Fault::Busy => self.keep_busy(duration),
+            Fault::Flushed => node.repeat_command("SCRIPT FLUSH", duration),
+            Fault::ReadOnly => node.set_and_reset("REPLICAOF 127.0.0.1 1", duration, "REPLICAOF NO ONE"),
+            Fault::OutOfMemory => node.set_and_reset("CONFIG SET maxmemory 1", duration, "CONFIG SET maxmemory 0"),
+            Fault::Busy => node.keep_busy(duration),
             Fault::Slow => {
-                self.proxy.delay(Direction::ToClient, SLOW_DELAY);
+                node.proxy.delay(Direction::ToClient, SLOW_DELAY);
                 thread::sleep(duration);
-                self.proxy.heal();
+                node.proxy.heal();
             }
             Fault::Cut => {
-                repeat(duration, || self.proxy.cut_after(1 + random.index(30)));
-                self.proxy.heal();
+                repeat(duration, || node.proxy.cut_after(1 + random.index(30)));
+                node.proxy.heal();
             }
             Fault::Silent => {
-                self.proxy.blackhole();
+                node.proxy.blackhole();
                 thread::sleep(duration);
-                self.proxy.heal();
+                node.proxy.heal();
             }
-            Fault::Disconnected => self.repeat_command("CLIENT KILL TYPE normal", duration),
+            Fault::Disconnected => node.repeat_command("CLIENT KILL TYPE normal", duration),
             Fault::Garbage => {
-                let mut redis = self.server.client();
+                let mut redis = node.server.client();
                 repeat(duration, || self.write_garbage(&mut redis, &mut random));
             }
             Fault::Forbidden => {
-                self.set_and_reset("ACL SETUSER default -evalsha", duration, "ACL SETUSER default +evalsha");
+                node.set_and_reset("ACL SETUSER default -evalsha", duration, "ACL SETUSER default +evalsha");
+            }
+            Fault::Latency { round_trip, .. } => {
+                for direction in [Direction::ToServer, Direction::ToClient] {
+                    node.proxy.delay(direction, round_trip / 2);
+                }
+                thread::sleep(duration);
             }
         }
     }
 
+    fn kill(&mut self, index: usize, duration: Duration) {
+        let is_cluster = self.nodes.len() > 1;
+        let node = &mut self.nodes[index];
+        let before = now();
+        node.server.kill();
+        let between = (before, now());
+        let of = Lost::Node(index);
+        self.state_losses.push(StateLoss { of, between });
+        thread::sleep(duration);
+        node.server.restart();
+        if is_cluster {
+            cluster::await_ready(node);
+        }
+    }
+
+    /// Overwrites a random limit's key with a value that is no state.
+    fn write_garbage(&mut self, redis: &mut Connection, random: &mut Random) {
+        let (mode, user) = (Mode::ALL[random.index(Mode::ALL.len())], random.index(USERS));
+        let key = key(mode, user);
+        let before = now();
+        match random.index(3) {
+            0 => query::<()>(redis, &format!("SET {key} garbage")),
+            1 => query::<()>(redis, &format!("SET {key} 20")),
+            // RPUSH fails on a key of another type; RENAME replaces any.
+            _ => {
+                query::<()>(redis, "RPUSH planted garbage");
+                query::<()>(redis, &format!("RENAME planted {key}"));
+            }
+        }
+        let between = (before, now());
+        let of = Lost::User(mode, user);
+        self.state_losses.push(StateLoss { of, between });
+    }
+}
+
+impl Node {
     fn set_and_reset(&self, set: &str, duration: Duration, reset: &str) {
         let redis = &mut self.server.client();
         query::<()>(redis, set);
@@ -130,15 +156,6 @@ impl FaultInjector {
     fn repeat_command(&self, command: &str, duration: Duration) {
         let redis = &mut self.server.client();
         repeat(duration, || query::<()>(redis, command));
-    }
-
-    fn kill(&mut self, duration: Duration) {
-        let before = now();
-        self.server.kill();
-        let between = (before, now());
-        self.state_losses.push(StateLoss { of: None, between });
-        thread::sleep(duration);
-        self.server.restart();
     }
 
     fn keep_busy(&self, duration: Duration) {
@@ -154,32 +171,6 @@ impl FaultInjector {
             .expect("the thread did not panic")
             .expect_err("the script was killed");
     }
-
-    /// Overwrites a random limit's key with a value that is no state.
-    fn write_garbage(&mut self, redis: &mut Connection, random: &mut Random) {
-        let of = (Mode::ALL[random.index(Mode::ALL.len())], random.index(USERS));
-        let key = key(of.0, of.1);
-        let before = now();
-        match random.index(3) {
-            0 => query::<()>(redis, &format!("SET {key} garbage")),
-            1 => query::<()>(redis, &format!("SET {key} 20")),
-            // RPUSH fails on a key of another type; RENAME replaces any.
-            _ => {
-                query::<()>(redis, "RPUSH planted garbage");
-                query::<()>(redis, &format!("RENAME planted {key}"));
-            }
-        }
-        let between = (before, now());
-        let of = Some(of);
-        self.state_losses.push(StateLoss { of, between });
-    }
-}
-
-fn ping(connection: &mut TcpStream) -> io::Result<()> {
-    // A black-holed connection never recovers, so it has to fail.
-    connection.set_read_timeout(Some(Duration::from_secs(1)))?;
-    connection.write_all(b"PING\r\n")?;
-    connection.read_exact(&mut [0; b"+PONG\r\n".len()])
 }
 
 /// Calls `act` at intervals, the last time at the end of `duration`.

@@ -1,6 +1,6 @@
-//! The kinds of faults, and their order.
+//! The kinds of faults.
 
-use crate::support::random::Random;
+use std::{fmt, time::Duration};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -16,10 +16,16 @@ pub(crate) enum Fault {
     Disconnected,
     Garbage,
     Forbidden,
+    /// A round trip below the deadline, at this many requests a second. It is no outage: Redis has to decide.
+    Latency {
+        round_trip: Duration,
+        rate: u32,
+    },
 }
 
 impl Fault {
-    pub(crate) const ALL: [Self; 12] = [
+    /// The outages of one Redis.
+    pub(crate) const OUTAGES: [Self; 12] = [
         Self::Killed,
         Self::Frozen,
         Self::Flushed,
@@ -34,8 +40,27 @@ impl Fault {
         Self::Forbidden,
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    /// The outages of one node of a cluster.
+    pub(crate) const NODE_OUTAGES: [Self; 3] = [Self::Slow, Self::Frozen, Self::Killed];
+
+    /// Whether requests may be decided without Redis.
+    pub(crate) fn is_outage(self) -> bool {
+        !matches!(self, Self::Latency { .. })
+    }
+
+    /// How long after its begin the requests that it does not affect may be decided without Redis. A store has to measure a new
+    /// round trip before it keeps as many calls in flight as that needs.
+    pub(crate) fn settling(self) -> Duration {
         match self {
+            Self::Latency { .. } => Duration::from_secs(1),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
             Self::Killed => "killed and restarted",
             Self::Frozen => "frozen",
             Self::Flushed => "scripts flushed",
@@ -48,20 +73,7 @@ impl Fault {
             Self::Disconnected => "clients killed",
             Self::Garbage => "garbage in keys",
             Self::Forbidden => "EVALSHA forbidden",
-        }
-    }
-}
-
-/// All faults in random order, repeatedly, so that a few minutes cover each of them.
-#[derive(Default)]
-pub(crate) struct FaultSequence(Vec<Fault>);
-
-impl FaultSequence {
-    pub(crate) fn next(&mut self, random: &mut Random) -> Fault {
-        if self.0.is_empty() {
-            self.0 = Fault::ALL.to_vec();
-            random.shuffle(&mut self.0);
-        }
-        self.0.pop().expect("the sequence has just been filled")
+            Self::Latency { round_trip, rate } => return f.pad(&format!("{} ms, {rate}/s", round_trip.as_millis())),
+        })
     }
 }

@@ -20,12 +20,13 @@ struct Member {
 }
 
 impl Fleet {
-    pub(crate) fn start(redis: &str) -> Self {
+    /// Starts the processes on these nodes of Redis.
+    pub(crate) fn start(redis: &[String]) -> Self {
         let program = env::current_exe().expect("the path of this program");
         let member = |_| {
             let port = Port::free();
-            let (program, number) = (program.display().to_string(), port.number().to_string());
-            let command = [program, "serve".into(), number, redis.into()];
+            let mut command = vec![program.display().to_string(), "serve".into(), port.number().to_string()];
+            command.extend_from_slice(redis);
             let process = Process::start(&command, &[READY]);
             Member { port, process }
         };
@@ -37,7 +38,7 @@ impl Fleet {
         self.0.iter().map(url)
     }
 
-    /// The health of the Redis store of each process.
+    /// The health of the Redis store of each process: that of each node, separated by semicolons.
     pub(crate) fn health(&self, runtime: &Handle) -> Vec<String> {
         self.get("health", runtime)
     }

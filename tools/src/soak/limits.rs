@@ -5,6 +5,11 @@ use std::time::Duration;
 use tollgate::{FixedWindow, Micros, Quota};
 
 pub(crate) const PROCESSES: usize = 4;
+/// The default of a store.
+const CONNECTIONS_PER_PROCESS: usize = 2;
+/// The connections of all processes to a node, and the pinger's.
+pub(crate) const CONNECTIONS_PER_NODE: usize = CONNECTIONS_PER_PROCESS * PROCESSES + 1;
+/// The users of the faults scenario.
 pub(crate) const USERS: usize = 8;
 pub(crate) const DEADLINE: Duration = Duration::from_millis(100);
 

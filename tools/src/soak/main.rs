@@ -1,11 +1,12 @@
-//! A soak test: four processes share a Redis into which twelve kinds of faults are injected, one after another, while tollgate's
-//! invariants are checked.
+//! A soak test: four processes share a Redis, and tollgate's invariants are checked, in one of three scenarios: twelve kinds of faults,
+//! round trips up to most of the deadline at several rates, or a cluster of which one node is unavailable.
 //!
 //! Run it with `cargo run --release -p tollgate-tools --bin soak -- --minutes 5`; see `--help`. It needs redis-server 7 or later on
-//! the PATH, starts its own instance, and listens on 127.0.0.1 only.
+//! the PATH, starts its own instances, and listens on 127.0.0.1 only.
 
 mod answer;
 mod args;
+mod cluster;
 #[path = "../exit.rs"]
 mod exit;
 mod fault_injector;
@@ -15,21 +16,26 @@ mod invariants;
 mod latencies;
 mod limits;
 mod load;
+mod node;
 mod random_ext;
 mod report;
 mod run;
+mod scenario;
 mod serve;
 mod stall_detector;
 #[path = "../../../tests/support"]
 #[allow(dead_code, unreachable_pub, reason = "the tests use the rest")]
 mod support {
+    pub mod folder;
     pub mod port;
     pub mod process;
+    pub mod project;
     pub mod proxy;
     pub mod random;
     pub mod redis;
 }
 mod timeline;
+mod users;
 
 use std::process::{Command, ExitCode};
 

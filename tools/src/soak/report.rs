@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use crate::{
     answer::{Answer, DecidedBy},
-    faults::Fault,
-    invariants::{Run, check_all},
+    invariants::{Invariant, Run, check_all},
     latencies::{LATE, Latencies},
     load::Record,
+    scenario::Scenario,
     timeline::Phase,
 };
 
-/// Prints the report, and returns whether every invariant held.
+/// Prints the report, and returns whether an invariant was violated.
 pub(crate) fn print(run: &Run) -> bool {
     let late = format!(">{} ms", LATE.as_millis());
     println!();
@@ -19,8 +19,11 @@ pub(crate) fn print(run: &Run) -> bool {
         "{:23} {:>5} {:>8} {:>8} {:>7} {:>7} {:>7} {:>9} {:>8} {:>9} {:>5} {:>8}",
         "", "times", "seconds", "requests", "p50 ms", "p99 ms", "max ms", late, "Redis", "unchecked", "503", "fallback"
     );
-    for phase in phases(run) {
-        row(run, phase);
+    let records: Vec<_> = run.by_phase().collect();
+    for phase in phases(run, &records) {
+        let of_phase = records.iter().filter(|(other, _)| *other == phase);
+        let of_phase: Vec<_> = of_phase.map(|(_, record)| *record).collect();
+        row(run, phase, &of_phase);
     }
     println!(
         "({late}: the deadline and 20 ms. Latencies are measured by the client, and include all other load on the machine.)\n"
@@ -29,37 +32,43 @@ pub(crate) fn print(run: &Run) -> bool {
     for invariant in &invariants {
         println!("{invariant}");
     }
-    invariants.iter().all(|invariant| invariant.holds())
+    invariants.iter().any(Invariant::is_violated)
 }
 
-/// The phases that occurred.
-fn phases(run: &Run) -> impl Iterator<Item = Phase> {
-    let happened = |fault: &Fault| run.timeline.episodes.iter().any(|episode| episode.fault == *fault);
-    let faults = Fault::ALL.into_iter().filter(happened).map(Phase::Faulty);
-    let others = [Phase::Calm, Phase::Recovering, Phase::Stalled].into_iter();
-    let others = others.filter(|phase| run.records.iter().any(|record| run.phase(record) == *phase));
-    others.chain(faults)
+/// The phases that occurred. A fault has a row even if the machine stalled during all of it.
+fn phases(run: &Run, records: &[(Phase, &Record)]) -> Vec<Phase> {
+    let others = [Phase::Calm, Phase::Recovering, Phase::Settling, Phase::Stalled].into_iter();
+    let others = others.filter(|phase| records.iter().any(|(other, _)| other == phase));
+    let mut faults: Vec<_> = run.scenario.faults().into_iter().map(|(fault, _)| fault).collect();
+    faults.dedup();
+    let happened = run.timeline.faults();
+    faults.retain(|fault| happened.contains(fault));
+    let faults = faults.into_iter().flat_map(|fault| match run.scenario {
+        Scenario::Faults => vec![Phase::Faulty(fault)],
+        Scenario::Latency => vec![Phase::Available(fault)],
+        Scenario::Cluster => vec![Phase::Faulty(fault), Phase::Available(fault)],
+    });
+    others.chain(faults).collect()
 }
 
-fn row(run: &Run, phase: Phase) {
-    let (name, times, duration) = match phase {
-        Phase::Calm => ("calm", String::new(), String::new()),
-        Phase::Recovering => ("up to 1 s after a fault", String::new(), String::new()),
-        Phase::Stalled => ("machine stalled", String::new(), String::new()),
-        Phase::Faulty(fault) => {
+fn row(run: &Run, phase: Phase, records: &[&Record]) {
+    let no_episodes = (String::new(), String::new());
+    let (name, (times, duration)) = match phase {
+        Phase::Calm => ("calm".into(), no_episodes),
+        Phase::Recovering => ("up to 1 s after a fault".into(), no_episodes),
+        Phase::Settling => ("first second of a phase".into(), no_episodes),
+        Phase::Stalled => ("machine stalled".into(), no_episodes),
+        Phase::Available(_) if run.scenario == Scenario::Cluster => ("  the other nodes".into(), no_episodes),
+        Phase::Faulty(fault) | Phase::Available(fault) => {
             let episodes = run.timeline.episodes.iter().filter(|episode| episode.fault == fault);
             let each: Vec<Duration> = episodes.map(|episode| episode.repaired - episode.began).collect();
             let duration: Duration = each.iter().sum();
-            (
-                fault.name(),
-                each.len().to_string(),
-                format!("{:.1}", duration.as_secs_f64()),
-            )
+            let episodes = (each.len().to_string(), format!("{:.1}", duration.as_secs_f64()));
+            (fault.to_string(), episodes)
         }
     };
-    let records: Vec<_> = run.records.iter().filter(|record| run.phase(record) == phase).collect();
     let latencies = Latencies::new(records.iter().map(|record| record.ended - record.began));
-    let [redis, unchecked, unavailable, fallback] = deciders(&records);
+    let [redis, unchecked, unavailable, fallback] = deciders(records);
     println!(
         "{name:23} {times:>5} {duration:>8} {:>8} {latencies} {redis:>8} {unchecked:>9} {unavailable:>5} {fallback:>8}",
         latencies.count()

@@ -18,8 +18,13 @@ use crate::{
 pub(crate) const READY: &str = "listening";
 
 #[tokio::main(worker_threads = 2)]
-pub(crate) async fn serve(port: u16, redis: &str) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let store = RedisStore::builder().url(redis).deadline(DEADLINE).build()?;
+pub(crate) async fn serve(port: u16, redis: &[String]) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let store = RedisStore::builder().deadline(DEADLINE);
+    let store = match redis {
+        [standalone] => store.url(standalone),
+        nodes => store.cluster(nodes),
+    };
+    let store = store.build()?;
     store.check().await?;
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     println!("{READY}");

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     answer::DecidedBy,
+    fault_injector::{Lost, StateLoss},
     limits::{LIMIT, Mode, WINDOW},
     load::Record,
 };
@@ -25,9 +26,14 @@ const BOUND: Bound = Bound {
 pub(super) fn check(run: &Run) -> Invariant {
     let mut violations = Vec::new();
     let mut redis = Sum::default();
-    for ((mode, user), windows) in windows(&run.records, DecidedBy::Redis, |record| (record.mode, record.user)) {
+    let by_user = |record: &Record| (record.mode, record.user, record.node);
+    for ((mode, user, node), windows) in windows(&run.records, DecidedBy::Redis, by_user) {
         let subject = format!("user {user} of {} by Redis", mode.name());
-        let lost = |open, next| was_lost(run, (mode, user), open, next);
+        let lost = |open, next| {
+            run.state_losses
+                .iter()
+                .any(|loss| loss.erased((mode, user, node), open, next))
+        };
         redis.add(&windows, BOUND, lost, &subject, &mut violations);
     }
     let mut fallback = Sum::default();
@@ -36,11 +42,16 @@ pub(super) fn check(run: &Run) -> Invariant {
         let subject = format!("user {user} by the fallback of process {process}");
         fallback.add(&windows, BOUND, |_, _| false, &subject, &mut violations);
     }
-    let restarts = run.state_losses.iter().filter(|loss| loss.of.is_none()).count();
+    let restarts = run
+        .state_losses
+        .iter()
+        .filter(|loss| matches!(loss.of, Lost::Node(_)))
+        .count();
     let garbage = run.state_losses.len() - restarts;
     Invariant {
         description: "no limit is exceeded: Redis admits at most the limit in every window of a user, except where its count was \
                       erased, and each process's fallback at most as many again",
+        checked: redis.windows + fallback.windows,
         measurements: vec![
             format!("by Redis: {redis}"),
             format!(
@@ -66,12 +77,16 @@ fn windows<K: Ord>(records: &[Record], decided_by: DecidedBy, key: impl Fn(&Reco
     all
 }
 
-/// Whether a user's count in Redis was erased between the openings of two windows.
-fn was_lost(run: &Run, user: (Mode, usize), open: Micros, next: Micros) -> bool {
-    run.state_losses.iter().any(|loss| {
-        let (first, last) = loss.between;
-        loss.of.is_none_or(|of| of == user) && open <= last && first <= next
-    })
+impl StateLoss {
+    /// Whether a user's count, on this node, was erased between the openings of two windows.
+    fn erased(&self, (mode, user, node): (Mode, usize, usize), open: Micros, next: Micros) -> bool {
+        let is_of_user = match self.of {
+            Lost::Node(lost) => lost == node,
+            Lost::User(lost_mode, lost_user) => (lost_mode, lost_user) == (mode, user),
+        };
+        let (first, last) = self.between;
+        is_of_user && open <= last && first <= next
+    }
 }
 
 impl std::fmt::Display for Sum {

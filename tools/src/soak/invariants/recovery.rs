@@ -7,7 +7,7 @@ use crate::{
     answer::{Answer, DecidedBy},
     limits::DEADLINE,
     load::Record,
-    timeline::{Episode, MAX_RECOVERY, Phase, RESOLUTION, Recovery},
+    timeline::{Episode, MAX_RECOVERY, Phase, Recovery},
 };
 
 /// One request in this many may exceed its deadline in a calm: a thread that is not scheduled delays its requests, and not every
@@ -18,28 +18,28 @@ pub(super) fn check(run: &Run) -> Invariant {
     let stalled = |at: &Instant| run.timeline.is_stalled(*at, *at);
     let unhealthy = run.unhealthy.iter().filter(|(at, _)| !stalled(at));
     let mut violations: Vec<_> = unhealthy.map(|(_, report)| report.clone()).collect();
+    let max_recovery = run.timeline.max_recovery();
     let (mut first, mut last, mut judged) = (Duration::ZERO, Duration::ZERO, 0);
     for (episode, process, recovery) in recoveries(run) {
-        let until = episode.repaired + recovery.last.max(MAX_RECOVERY + RESOLUTION);
+        let until = episode.repaired + recovery.last.max(max_recovery);
         if run.timeline.longest_stall(episode.repaired, until) > Duration::ZERO {
             continue;
         }
         // A process that did not recover before the next fault took at least until then.
         let after = recovery.first.unwrap_or(episode.ended - episode.repaired);
         (first, last, judged) = (first.max(after), last.max(recovery.last), judged + 1);
-        if after > MAX_RECOVERY + RESOLUTION {
-            let fault = episode.fault.name();
+        if after > max_recovery {
+            let fault = episode.fault;
             violations.push(format!("process {process} recovered after {after:.2?}, after: {fault}"));
         }
     }
-    let is_calm = |record: &&Record| run.phase(record) == Phase::Calm;
-    let is_without_redis = |record: &&Record| {
-        let answer = record.answer.as_ref();
-        answer.is_ok_and(|answer| answer.decided_by != DecidedBy::Redis)
-    };
-    let calm = run.records.iter().filter(is_calm).count();
-    let without_redis = run.records.iter().filter(is_without_redis).filter(is_calm);
+    let is_calm = |(phase, record)| (phase == Phase::Calm).then_some(record);
+    let calm: Vec<_> = run.by_phase().filter_map(is_calm).collect();
+    // A request without a response violates another invariant.
+    let is_without_redis = |record: &&Record| record.answer.is_ok() && !record.is_decided_by_redis();
+    let without_redis = calm.iter().copied().filter(is_without_redis);
     let (late, at_once): (Vec<_>, Vec<_>) = without_redis.partition(|record| record.ended - record.began >= DEADLINE);
+    let (calm, resolution) = (calm.len(), run.timeline.resolution());
     let measurements = vec![
         format!(
             "{calm} requests in calm phases; decided without Redis: {} at once, {} after their deadline",
@@ -52,7 +52,7 @@ pub(super) fn check(run: &Run) -> Invariant {
         format!("{judged} recoveries of a process, after {first:.2?} at most, until the first admission by Redis"),
         format!("the last request without Redis arrived {last:.2?} after the repair"),
         format!(
-            "allowed: {MAX_RECOVERY:?}, and {RESOLUTION:?} for the resolution of the load; requests during a stall of the machine, \
+            "allowed: {MAX_RECOVERY:?}, and {resolution:?} for the resolution of the load; requests during a stall of the machine, \
              and as long after it, are ignored"
         ),
         stalls(run),
@@ -65,6 +65,7 @@ pub(super) fn check(run: &Run) -> Invariant {
     violations.extend(at_once.iter().chain(&too_late).map(|record| describe(run, record)));
     Invariant {
         description: "from a second after its repair, Redis decides: no request is unchecked, 503 or decided by the fallback",
+        checked: calm + judged,
         measurements,
         violations,
     }
@@ -121,6 +122,6 @@ fn since_repair(episodes: &[Episode], at: Instant) -> String {
     let last = episodes.iter().rev().find(|episode| episode.repaired <= at);
     last.map_or_else(
         || "before any fault".into(),
-        |episode| format!("{:.1?} after: {}", at - episode.repaired, episode.fault.name()),
+        |episode| format!("{:.1?} after: {}", at - episode.repaired, episode.fault),
     )
 }

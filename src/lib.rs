@@ -140,7 +140,7 @@ pub use self::{
     decision::{Decision, TierDecision},
     extract::{
         ApiKey, ClientIp, ContentLength, Cookie, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
-        KeyExtractor, Matcher, Or, QueryParam,
+        KeyExtractor, Matcher, Optional, Or, QueryParam,
     },
     key::Key,
     layer::RateLimitLayer,

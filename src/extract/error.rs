@@ -10,7 +10,7 @@ use std::{borrow::Cow, error, fmt};
 ///
 /// ```
 /// use http::Request;
-/// use tollgate::{Key, KeyError, KeyExtractor, Or};
+/// use tollgate::{Key, KeyError, KeyExtractor};
 ///
 /// let tenant = |request: &Request<()>| match request.uri().host() {
 ///     Some(host) => Ok(Key::named("tenant", host)),
@@ -19,7 +19,7 @@ use std::{borrow::Cow, error, fmt};
 /// let request = Request::get("/").body(())?;
 /// assert_eq!(tenant.extract(&request).unwrap_err().to_string(), "the request lacks a host"); // 400
 /// // A default key replaces a missing one.
-/// assert_eq!(Or::new(tenant, "unknown").extract(&request)?.unwrap().as_str(), "~unknown");
+/// assert_eq!(tenant.or("unknown").extract(&request)?.as_str(), "~unknown");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

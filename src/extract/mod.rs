@@ -26,13 +26,17 @@
 //! // A header, with the client's address as the default.
 //! let user = Header::new("x-user-id").label("user").or(ClientIp::peer());
 //! let request = Request::builder().header("x-user-id", "12345").body(())?;
-//! assert_eq!(user.extract(&request)?, Some(Key::new("user:12345")));
+//! assert_eq!(user.extract(&request)?, Key::new("user:12345"));
 //!
-//! // A closure exempts the requests for which it returns `None`, here health checks.
-//! let all_but_health_checks = |request: &Request<()>| (request.uri().path() != "/healthz").then_some(Key::GLOBAL);
-//! assert_eq!(all_but_health_checks.extract(&Request::get("/healthz").body(())?)?, None);
+//! // A closure or a function: `None` is a missing key.
+//! let tenant = |request: &Request<()>| Some(Key::named("tenant", request.headers().get("x-tenant")?.to_str().ok()?));
+//! assert!(tenant.extract(&request).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A request that lacks the key is rejected with 400, and not counted. `.or("anonymous")` or `.or(ClientIp::peer())` sets a default
+//! key instead, and with `.optional()` the tier does not count such requests: every extractor has both methods, functions and
+//! closures by [`KeyExtractor`].
 //!
 //! A request with several different values for a query parameter, a cookie or a header is rejected with 400
 //! ([`KeyError::Ambiguous`]), because the handler might use another one than the limit counts. A sibling domain can plant a second
@@ -48,7 +52,6 @@ mod error;
 mod http;
 mod key_extractor;
 mod matcher;
-mod or;
 
 #[cfg(feature = "axum")]
 pub use self::http::Route;
@@ -59,7 +62,6 @@ pub use self::{
     http::{
         ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, InNetworks, NoPeerAddr, QueryParam,
     },
-    key_extractor::{Global, IntoKey, KeyExtractor},
+    key_extractor::{Global, IntoKey, KeyExtractor, Optional, Or},
     matcher::Matcher,
-    or::Or,
 };

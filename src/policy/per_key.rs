@@ -21,7 +21,7 @@ impl<K> Sealed for PerKey<K> {}
 
 impl<Req, Res, K: KeyExtractor<Req>> Policy<Req, Res> for PerKey<K> {
     fn bill(&self, request: &Req, bill: &mut Bill) {
-        match self.key.extract(request) {
+        match self.key.extract_optional(request) {
             Ok(Some(key)) => bill.charge(Charge::new(self.limit.clone(), key)),
             Ok(None) => {}
             Err(error) => bill.cannot_charge(&self.limit, error),

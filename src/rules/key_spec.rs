@@ -19,6 +19,8 @@ use crate::{
 pub(super) struct KeySpec {
     pub(super) parts: Vec<KeyPart>,
     pub(super) default: Option<DefaultKey>,
+    /// Whether requests without the key are not counted.
+    pub(super) optional: bool,
 }
 
 /// A part of a key, extracted from a request.
@@ -44,7 +46,15 @@ pub(super) enum DefaultKey {
 }
 
 impl KeySpec {
-    pub(super) fn extract<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Key, KeyError> {
+    /// The key of the request, or `None` if the rule does not count it.
+    pub(super) fn extract_optional<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Option<Key>, KeyError> {
+        match self.extract(request, trust) {
+            Err(error) if self.optional && error.allows_default() => Ok(None),
+            key => key.map(Some),
+        }
+    }
+
+    fn extract<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Key, KeyError> {
         match &*self.parts {
             [part] => self.extract_part(part, request, trust),
             parts => {
@@ -215,21 +225,20 @@ impl KeyPart {
     }
 
     fn extract<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Key, KeyError> {
-        let key = match self {
-            Self::Constant(key) => return Ok(key.clone()),
-            Self::Ip => return trust.client_key(request),
+        match self {
+            Self::Constant(key) => Ok(key.clone()),
+            Self::Ip => trust.client_key(request),
             #[cfg(feature = "axum")]
             Self::MatchedRoute => Route.extract(request),
             Self::Method => HttpMethod.extract(request),
-            Self::Header(header) => return header.header_key(trust.header(request, header.name())?),
-            Self::ApiKey(key) => return key.header_key(trust.header(request, key.name())?),
+            Self::Header(header) => header.header_key(trust.header(request, header.name())?),
+            Self::ApiKey(key) => key.header_key(trust.header(request, key.name())?),
             Self::Query(parameter) => parameter.extract(request),
             Self::Cookie(cookie) => match trust.is_trusted(request, &COOKIE)? {
                 true => cookie.extract(request),
                 false => Err(KeyError::missing("the `cookie` header")),
             },
-        };
-        Ok(key?.expect("these extractors never exempt a request"))
+        }
     }
 }
 

@@ -41,7 +41,8 @@ pub(super) enum CostSpec {
 impl Rule {
     pub(super) fn bill<B>(&self, request: &Request<B>, trust: &Trust, bill: &mut Bill) {
         match self.charge(request, trust) {
-            Ok(charge) => bill.charge(charge),
+            Ok(Some(charge)) => bill.charge(charge),
+            Ok(None) => {}
             Err(error) => bill.cannot_charge(&self.limit, error),
         }
         if self.shadow {
@@ -49,10 +50,13 @@ impl Rule {
         }
     }
 
-    fn charge<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Charge, KeyError> {
-        let key = self.key.extract(request, trust)?;
+    /// The charge of the request, or `None` if it lacks an optional key.
+    fn charge<B>(&self, request: &Request<B>, trust: &Trust) -> Result<Option<Charge>, KeyError> {
+        let Some(key) = self.key.extract_optional(request, trust)? else {
+            return Ok(None);
+        };
         let limit = self.limit_of(request, trust)?.clone();
-        Ok(Charge::new(limit, key).cost(self.cost.of(request, trust)?))
+        Ok(Some(Charge::new(limit, key).cost(self.cost.of(request, trust)?)))
     }
 
     /// The limit of the request's plan, or the rule's own limit without a known plan.

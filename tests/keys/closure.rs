@@ -13,25 +13,33 @@ fn a_closure_can_return_a_key() {
 }
 
 #[test]
-fn a_closure_can_exempt_a_request() {
+fn a_closure_that_returns_none_has_no_key() {
     let by_host = |request: &Request<()>| Some(Key::named("tenant", request.uri().host()?));
     let request = |uri| Request::get(uri).body(()).unwrap();
     assert_eq!(
         key(&by_host, &request("https://acme.example.com/")),
         "tenant:acme.example.com"
     );
-    assert_eq!(by_host.extract(&request("/")), Ok(None));
+    let missing = KeyError::missing("the key that it is counted by");
+    assert_eq!(by_host.extract(&request("/")), Err(missing.clone()));
+    assert_eq!(by_host.extract_optional(&request("/")), Err(missing));
+    assert_eq!(
+        by_host.or("anonymous").extract(&request("/")),
+        Ok(Key::verbatim("~anonymous"))
+    );
+    assert_eq!(by_host.optional().extract_optional(&request("/")), Ok(None));
 }
 
 fn by_cookie(request: &Request<()>) -> Result<Option<Key>, KeyError> {
     let cookie = request.headers().get("cookie").ok_or(KeyError::missing("a cookie"))?;
-    Ok((cookie != "admin").then(|| Key::named("cookie", cookie.len())))
+    Ok((cookie != "none").then(|| Key::named("cookie", cookie.len())))
 }
 
 #[test]
 fn a_closure_can_return_an_error() {
     assert_eq!(key(&by_cookie, &request(&[("cookie", "12345")])), "cookie:5");
-    assert_eq!(by_cookie.extract(&request(&[("cookie", "admin")])), Ok(None));
+    let missing = KeyError::missing("the key that it is counted by");
+    assert_eq!(by_cookie.extract(&request(&[("cookie", "none")])), Err(missing));
     assert_eq!(by_cookie.extract(&request(&[])), Err(KeyError::missing("a cookie")));
 }
 
@@ -51,6 +59,6 @@ fn a_closure_can_return_a_key_or_an_error() {
 
 #[test]
 fn a_closure_accepts_any_request_type() {
-    let even = |number: &u64| number.is_multiple_of(2).then_some(Key::GLOBAL);
-    assert_eq!([even.extract(&1), even.extract(&2)], [Ok(None), Ok(Some(Key::GLOBAL))]);
+    let parity = |number: &u64| Key::named("parity", number % 2);
+    assert_eq!([1, 2].map(|number| key(&parity, &number)), ["parity:1", "parity:0"]);
 }

@@ -30,11 +30,13 @@ fn a_value_is_counted_by_the_key_read_from_it() {
 }
 
 #[test]
-fn a_value_can_exempt_a_request() {
+fn a_value_can_have_no_key() {
     let user = FromExtension::new(unless_admin);
     assert_eq!(key(&user, &with_extension(USER)), "user:12345");
-    assert_eq!(user.extract(&with_extension(ADMIN)), Ok(None));
-    assert_eq!(user.or("anonymous").extract(&with_extension(ADMIN)), Ok(None));
+    let missing = KeyError::missing("the key that it is counted by");
+    assert_eq!(user.extract(&with_extension(ADMIN)), Err(missing));
+    assert_eq!(key(&user.clone().or("admin"), &with_extension(ADMIN)), "~admin");
+    assert_eq!(user.optional().extract_optional(&with_extension(ADMIN)), Ok(None));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use proptest::{collection::vec, option, prelude::*, sample::select};
-use tollgate::{ClientIp, Header, Key, KeyError, KeyExtractor, extract::Or};
+use tollgate::{ClientIp, Header, Key, KeyError, KeyExtractor};
 
 use support::property::{cases, config};
 
@@ -73,7 +73,7 @@ fn request<'v>(values: impl IntoIterator<Item = &'v Option<HeaderValue>>) -> Req
 }
 
 fn key<Req>(extractor: &impl KeyExtractor<Req>, request: &Req) -> Key {
-    extractor.extract(request).unwrap().unwrap()
+    extractor.extract(request).unwrap()
 }
 
 /// Every identity always gets the same key, no other identity gets it, and keys contain only safe characters.
@@ -160,7 +160,7 @@ fn different_texts() {
 #[test]
 fn different_texts_and_a_default_key() {
     let text = |text: &Option<String>| text.clone().map(Key::new).ok_or(KeyError::missing("a text"));
-    let text = Or::new(text, "x");
+    let text = text.or("x");
     assert_distinct_keys(option::of(any_text()), MAX_VALUE_LEN, |identity| key(&text, identity));
 }
 

@@ -40,7 +40,7 @@ fn with_extension(value: impl Clone + Send + Sync + 'static) -> Request<()> {
 /// The text of the request's key.
 #[track_caller]
 fn key<Req>(extractor: &impl KeyExtractor<Req>, request: &Req) -> String {
-    extractor.extract(request).unwrap().unwrap().to_string()
+    extractor.extract(request).unwrap().to_string()
 }
 
 /// The message of the key error.

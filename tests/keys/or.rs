@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use http::Request;
-use tollgate::{ApiKey, ClientIp, FromExtension, Header, Key, KeyError, KeyExtractor, extract::Or};
+use tollgate::{ApiKey, ClientIp, FromExtension, Header, Key, KeyError, KeyExtractor};
 
 use crate::keys::{digest, key, request, with_extension};
 
@@ -88,7 +88,7 @@ fn a_chain_without_a_key_names_its_last_extractor() {
 
 #[test]
 fn a_default_key_differs_from_a_whole_key() {
-    let user = Or::new(FromExtension::new(|name: &String| Key::new(name.clone())), "anonymous");
+    let user = FromExtension::new(|name: &String| Key::new(name.clone())).or("anonymous");
     assert_eq!(key(&user, &request(&[])), "~anonymous");
     for name in ["anonymous", "~anonymous"] {
         assert_ne!(key(&user, &with_extension(name.to_owned())), "~anonymous");
@@ -96,18 +96,50 @@ fn a_default_key_differs_from_a_whole_key() {
 }
 
 /// The result of a closure that has a default key.
-fn with_default_key(result: Result<Option<Key>, KeyError>) -> Result<Option<Key>, KeyError> {
-    Or::new(|_: &()| result.clone(), "anonymous").extract(&())
+fn with_default_key(result: Result<Option<Key>, KeyError>) -> Result<Key, KeyError> {
+    (|_: &()| result.clone()).or("anonymous").extract(&())
 }
 
 #[test]
-fn a_default_key_replaces_neither_an_exemption_nor_a_server_error() {
-    let broken = Err(KeyError::not_provided("database", "start it"));
-    assert_eq!(with_default_key(broken.clone()), broken);
-    assert_eq!(with_default_key(Ok(None)), Ok(None));
-    assert_eq!(with_default_key(Ok(Some(Key::GLOBAL))), Ok(Some(Key::GLOBAL)));
+fn a_default_key_replaces_a_missing_key_but_no_server_error() {
+    let broken = KeyError::not_provided("database", "start it");
+    assert_eq!(with_default_key(Err(broken.clone())), Err(broken));
+    assert_eq!(with_default_key(Ok(Some(Key::GLOBAL))), Ok(Key::GLOBAL));
+    for missing in [Ok(None), Err(KeyError::missing("a cookie"))] {
+        assert_eq!(with_default_key(missing), Ok(Key::verbatim("~anonymous")));
+    }
+}
+
+#[test]
+fn an_optional_key_is_absent_but_never_ambiguous() {
+    let optional = |result: Result<Option<Key>, KeyError>| (move |_: &()| result.clone()).optional();
+    for absent in [Ok(None), Err(KeyError::missing("a cookie"))] {
+        assert_eq!(optional(absent.clone()).extract_optional(&()), Ok(None));
+        // A default applies to what is optional, too.
+        assert_eq!(
+            optional(absent.clone()).or("anonymous").extract_optional(&()),
+            Ok(Some(Key::verbatim("~anonymous")))
+        );
+        assert_eq!(
+            (|_: &()| None::<Key>).or(optional(absent)).extract_optional(&()),
+            Ok(None)
+        );
+    }
+    for error in [
+        KeyError::ambiguous("a cookie"),
+        KeyError::not_provided("database", "start it"),
+    ] {
+        assert_eq!(optional(Err(error.clone())).extract_optional(&()), Err(error));
+    }
     assert_eq!(
-        with_default_key(Err(KeyError::missing("a cookie"))),
-        Ok(Some(Key::verbatim("~anonymous")))
+        Header::new("x-tenant").optional().extract_optional(&request(&[])),
+        Ok(None)
+    );
+    assert_eq!(
+        Header::new("x-a")
+            .or(Header::new("x-b"))
+            .optional()
+            .extract_optional(&request(&[])),
+        Ok(None)
     );
 }

@@ -9,7 +9,7 @@ fn path(request: &Request<()>) -> Key {
     Key::new(request.uri().path().to_owned())
 }
 
-fn exempt(_: &Request<()>) -> Option<Key> {
+fn absent(_: &Request<()>) -> Option<Key> {
     None
 }
 
@@ -82,13 +82,19 @@ fn ambiguous_parts_are_parenthesized() {
 }
 
 #[test]
-fn a_tuple_is_exempt_if_one_part_is() {
-    let request = search();
-    assert_eq!((exempt, path).extract(&request), Ok(None));
-    assert_eq!((path, exempt).extract(&request), Ok(None));
-    assert_eq!((path, exempt, path).extract(&request), Ok(None));
-    assert_eq!((path, path, path, exempt).extract(&request), Ok(None));
-    assert_eq!((path, (path, exempt)).extract(&request), Ok(None));
+fn a_tuple_is_not_counted_if_one_part_is_optional_and_absent() {
+    let (request, optional) = (search(), absent.optional());
+    assert_eq!((optional, path).extract_optional(&request), Ok(None));
+    assert_eq!((path, optional).extract_optional(&request), Ok(None));
+    assert_eq!((path, optional, path).extract_optional(&request), Ok(None));
+    assert_eq!((path, path, path, optional).extract_optional(&request), Ok(None));
+    assert_eq!((path, (path, optional)).extract_optional(&request), Ok(None));
+    let both = (path.optional(), path);
+    assert_eq!(both.extract_optional(&request).map(|key| key.is_some()), Ok(true));
+    // The other part is not optional.
+    assert!((optional, broken).extract_optional(&request).is_ok());
+    assert!((broken, optional).extract_optional(&request).is_err());
+    assert!((path.optional(), absent).extract_optional(&request).is_err());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use tollgate::{AsError, FixedWindow, Global, Key, Limiter, Quota, RateLimitLayer
 
 use support::{
     memory::store_at_zero,
-    requests::{count_admitted, user_key},
+    requests::{UserKey, count_admitted},
 };
 
 use crate::recorder::{TestRecorder, samples};
@@ -21,7 +21,7 @@ async fn a_layer_counts_each_request_and_each_limit() {
         Global,
         store_at_zero().0,
     )
-    .tier("user", TokenBucket::new(Quota::per_minute(10)), user_key)
+    .tier("user", TokenBucket::new(Quota::per_minute(10)), UserKey)
     .respond_with(AsError);
     // Alice is admitted ten times, and three are left for Bob.
     assert_eq!(count_admitted(&layer, ["alice"; 12]).await, 10);
@@ -49,7 +49,7 @@ async fn requests_without_a_decision_are_counted_too() {
     let layer = RateLimitLayer::new(
         "user",
         TokenBucket::new(Quota::per_minute(1)),
-        user_key,
+        UserKey,
         store_at_zero().0,
     )
     .cost(|user: &&str| if *user == "greedy" { 2 } else { 1 })

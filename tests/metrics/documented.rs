@@ -11,7 +11,7 @@ use tollgate::{
 use support::{
     doc_tables::{code_spans, observability_table},
     redis::RedisServer,
-    requests::{count_admitted, user_key},
+    requests::{UserKey, count_admitted},
 };
 
 use crate::{
@@ -69,7 +69,7 @@ async fn produce_every_outcome() {
 /// Admitted, spared, limited and impossible requests; shadow, exempt, blocked, without a key and with an ambiguous one.
 async fn limited(store: impl Store) {
     let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::new(3, HOUR)), Global, store)
-        .tier("user", TokenBucket::new(Quota::new(2, HOUR)), user_key)
+        .tier("user", TokenBucket::new(Quota::new(2, HOUR)), UserKey)
         .cost(|request: &&str| if *request == "greedy" { 3 } else { 1 })
         .tier("shadow", SlidingLog::new(Quota::new(1, HOUR)), Global)
         .shadow()
@@ -93,7 +93,7 @@ async fn delayed() {
 
 /// A store that fails, with each failure mode.
 async fn store_failure(redis: &RedisStore) {
-    let layer = || RateLimitLayer::new("user", TokenBucket::new(Quota::new(2, HOUR)), user_key, redis.clone());
+    let layer = || RateLimitLayer::new("user", TokenBucket::new(Quota::new(2, HOUR)), UserKey, redis.clone());
     let [open, closed] = [layer(), layer().fail_closed()].map(|layer| layer.respond_with(AsError));
     assert_eq!(count_admitted(&open, ["alice"; 3]).await, 3);
     assert_eq!(count_admitted(&closed, ["alice"; 3]).await, 0);

@@ -6,11 +6,12 @@ use std::sync::{
 };
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{Decision, FixedWindow, Global, Key, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+use tollgate::{Decision, FixedWindow, Global, Key, KeyExtractor, Quota, RateLimitLayer, SlidingLog, TokenBucket};
 
-use crate::over_http::fixture::{NOTHING, NOW, Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
+    a_request_without_a_key_is_rejected_unless_the_key_is_optional,
     a_handler_receives_the_decision,
     stacked_layers_report_all_tiers_the_outer_first,
     an_exempt_request_has_a_decision_without_tiers_and_no_headers,
@@ -75,7 +76,7 @@ async fn stacked_layers_report_all_tiers_the_outer_first<St: TestStore>() {
 async fn an_exempt_request_has_a_decision_without_tiers_and_no_headers<St: TestStore>() {
     let (store, _) = St::fresh();
     let no_key = |_: &Request| None::<Key>;
-    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), no_key, store);
+    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), no_key.optional(), store);
     let server = Server::start(app().layer(layer)).await;
     for path in PATHS {
         let reply = server.get(path).await;
@@ -84,10 +85,43 @@ async fn an_exempt_request_has_a_decision_without_tiers_and_no_headers<St: TestS
     }
 }
 
+/// A key function that returns `None` is no free pass.
+async fn a_request_without_a_key_is_rejected_unless_the_key_is_optional<St: TestStore>() {
+    fn tenant(request: &Request) -> Option<Key> {
+        Some(Key::named("tenant", request.headers().get("x-tenant")?.to_str().ok()?))
+    }
+    let (store, _) = St::fresh();
+    let (hello, two) = (|| get(async || "hello"), Quota::per_minute(2));
+    let required = RateLimitLayer::fixed_window("required", two, tenant, store.clone());
+    let default = RateLimitLayer::fixed_window("default", two, tenant.or("anonymous"), store.clone());
+    let optional = RateLimitLayer::fixed_window("optional", two, tenant.optional(), store);
+    let app = Router::new()
+        .route("/required", hello().layer(required))
+        .route("/default", hello().layer(default))
+        .route("/optional", hello().layer(optional));
+    let server = Server::start(app).await;
+    let reply = server.get("/required").await;
+    assert_eq!(reply.all(), (400, "-".into(), NOTHING.into()));
+    let body = r#"{"error":"rate_limit_key_missing","message":"the request lacks the key that it is counted by"}"#;
+    assert_eq!(reply.body, body);
+    for status in [200, 200, 429] {
+        assert_eq!(server.get("/default").await.status, status);
+    }
+    for _ in 0..5 {
+        assert_eq!(server.get("/optional").await.all(), (200, "-".into(), NOTHING.into()));
+    }
+    for status in [200, 200, 429] {
+        for path in ["/required", "/default", "/optional"] {
+            let reply = Reply::to(server.request(path).header("x-tenant", "acme")).await;
+            assert_eq!(reply.status, status, "{path}");
+        }
+    }
+}
+
 async fn a_tier_without_a_key_does_not_affect_the_others<St: TestStore>() {
     let (store, _) = St::fresh();
     let anonymous = |request: &Request| (!request.headers().contains_key("x-user-id")).then_some(Key::GLOBAL);
-    let layer = RateLimitLayer::fixed_window("anonymous", Quota::per_minute(1), anonymous, store).tier(
+    let layer = RateLimitLayer::fixed_window("anonymous", Quota::per_minute(1), anonymous.optional(), store).tier(
         "all",
         FixedWindow::new(Quota::per_minute(5)),
         Global,

@@ -1,7 +1,9 @@
 //! Several tiers of one layer: charged together, and the most restrictive one is reported.
 
 use axum::{Router, http::Method, routing::get};
-use tollgate::{FixedWindow, Global, Header, HttpMethod, Key, Limit, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+use tollgate::{
+    FixedWindow, Global, Header, HttpMethod, Key, KeyExtractor, Limit, Quota, RateLimitLayer, SlidingLog, TokenBucket,
+};
 
 use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
@@ -131,7 +133,7 @@ async fn a_tier_applies_only_to_requests_with_its_key<St: TestStore>() {
     let (store, _) = St::fresh();
     let writes = |request: &axum::extract::Request| (request.method() == Method::POST).then_some(Key::GLOBAL);
     let per_method = (Header::new("x-user-id"), HttpMethod);
-    let layer = RateLimitLayer::fixed_window("writes", Quota::per_minute(1), writes, store).tier(
+    let layer = RateLimitLayer::fixed_window("writes", Quota::per_minute(1), writes.optional(), store).tier(
         "user",
         FixedWindow::new(Quota::per_minute(2)),
         per_method,

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use support::{memory::store_at_zero, requests::user_key};
+use support::{memory::store_at_zero, requests::UserKey};
 use tollgate::{AsError, FixedWindow, Global, Key, LeakyBucket, Limit, MemoryStore, Quota, RateLimitLayer, Rejection};
 use tower::{Layer, Service};
 use tower_test::mock::{self, Handle, Mock};
@@ -141,7 +141,7 @@ fn an_inner_error_passes_unchanged_and_its_charge_stays() {
 #[test]
 fn a_missing_key_is_an_error_and_an_exempt_request_is_served() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), user_key, store.clone()).respond_with(AsError);
+    let layer = RateLimitLayer::new("name", once_a_minute(), UserKey, store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let Poll::Ready(Err(error)) = poll(call(&mut service, "nobody").as_mut()) else {

@@ -1,6 +1,6 @@
 //! Sends requests through a layer, one after the other.
 
-use tollgate::{Key, KeyError};
+use tollgate::{Key, KeyError, KeyExtractor};
 use tower::{BoxError, Layer, Service, ServiceExt, service_fn, util::BoxCloneService};
 
 /// A service that accepts every request.
@@ -19,12 +19,23 @@ where
     admitted
 }
 
-/// A key extractor: the user's name, no key for "nobody", an ambiguous one for "janus", and an exemption for "admin".
-pub fn user_key(request: &&'static str) -> Result<Option<Key>, KeyError> {
-    match *request {
-        "nobody" => Err(KeyError::missing("a name")),
-        "janus" => Err(KeyError::ambiguous("the name")),
-        "admin" => Ok(None),
-        name => Ok(Some(Key::named("user", name))),
+/// The user's name, no key for "nobody", and an ambiguous one for "janus". "admin" is not counted.
+#[derive(Clone, Copy)]
+pub struct UserKey;
+
+impl KeyExtractor<&'static str> for UserKey {
+    fn extract(&self, request: &&'static str) -> Result<Key, KeyError> {
+        match *request {
+            "nobody" => Err(KeyError::missing("a name")),
+            "janus" => Err(KeyError::ambiguous("the name")),
+            name => Ok(Key::named("user", name)),
+        }
+    }
+
+    fn extract_optional(&self, request: &&'static str) -> Result<Option<Key>, KeyError> {
+        match *request {
+            "admin" => Ok(None),
+            _ => self.extract(request).map(Some),
+        }
     }
 }

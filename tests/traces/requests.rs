@@ -10,7 +10,7 @@ use tollgate::{AsError, FixedWindow, Global, LeakyBucket, Quota, RateLimitLayer,
 use tower::{BoxError, Layer, Service, service_fn};
 use tracing::Level;
 
-use support::{memory::store_at_zero, requests::user_key};
+use support::{memory::store_at_zero, requests::UserKey};
 
 use crate::spans::{is_inside_span, listen, of};
 
@@ -45,7 +45,7 @@ fn an_admitted_request_has_one_span_which_is_closed_when_it_is_served() {
         Global,
         store_at_zero().0,
     )
-    .tier("passing-user", TokenBucket::new(Quota::per_minute(9)), user_key)
+    .tier("passing-user", TokenBucket::new(Quota::per_minute(9)), UserKey)
     .respond_with(AsError);
     let mut service = layer.layer(inner());
     let response = pin!(service.call("alice"));
@@ -76,8 +76,8 @@ fn a_denial_records_the_tier_and_the_wait() {
     let (store, clock) = store_at_zero();
     let layer = RateLimitLayer::new("denying-shadow", SlidingLog::new(Quota::per_day(1)), Global, store)
         .shadow()
-        .tier("denying-ample", FixedWindow::new(Quota::per_minute(9)), user_key)
-        .tier("denying", FixedWindow::new(Quota::per_minute(1)), user_key)
+        .tier("denying-ample", FixedWindow::new(Quota::per_minute(9)), UserKey)
+        .tier("denying", FixedWindow::new(Quota::per_minute(1)), UserKey)
         .cost(|request: &&str| if *request == "greedy" { 2 } else { 1 })
         .respond_with(AsError);
     let mut service = layer.layer(inner());
@@ -165,7 +165,7 @@ fn requests_without_a_decision_have_no_span() {
     let layer = RateLimitLayer::new(
         "nothing",
         TokenBucket::new(Quota::per_minute(9)),
-        user_key,
+        UserKey,
         store_at_zero().0,
     )
     .block(|request: &&str| *request == "mallory")

@@ -3,7 +3,7 @@
 use http::{HeaderName, HeaderValue, Request, header::AUTHORIZATION};
 
 use super::{
-    super::{KeyError, KeyExtractor, Or},
+    super::{KeyError, KeyExtractor, Optional, Or},
     header::{header_name, header_value},
     single_value::single_value,
 };
@@ -26,7 +26,7 @@ use crate::{
 /// use tollgate::{ApiKey, KeyExtractor};
 ///
 /// let request = Request::builder().header("authorization", "Bearer password").body(())?;
-/// let key = ApiKey::bearer().extract(&request)?.unwrap();
+/// let key = ApiKey::bearer().extract(&request)?;
 /// assert_eq!(key.as_str(), "apikey:5e884898da28047151d0e56f8dc62927");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -63,6 +63,11 @@ impl ApiKey {
     pub fn or<K>(self, default: K) -> Or<Self, K> {
         Or::new(self, default)
     }
+
+    /// Lets requests without a key pass: this tier does not count them.
+    pub fn optional(self) -> Optional<Self> {
+        Optional::new(self)
+    }
 }
 
 impl ApiKey {
@@ -95,9 +100,8 @@ impl ApiKey {
 }
 
 impl<B> KeyExtractor<Request<B>> for ApiKey {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         self.header_key(request.headers().get_all(self.name()).into_iter())
-            .map(Some)
     }
 }
 

@@ -6,7 +6,7 @@ use http::{Request, header::COOKIE};
 use percent_encoding::percent_decode;
 
 use super::{
-    super::{KeyError, KeyExtractor, Or},
+    super::{KeyError, KeyExtractor, Optional, Or},
     single_value::single_value,
 };
 use crate::key::Key;
@@ -27,7 +27,7 @@ use crate::key::Key;
 /// use tollgate::{Cookie, KeyExtractor};
 ///
 /// let request = Request::builder().header("cookie", "theme=dark; session=8f3a").body(())?;
-/// assert_eq!(Cookie::new("session").extract(&request)?.unwrap().as_str(), "cookie/session:8f3a");
+/// assert_eq!(Cookie::new("session").extract(&request)?.as_str(), "cookie/session:8f3a");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -49,6 +49,11 @@ impl Cookie {
     pub fn or<K>(self, default: K) -> Or<Self, K> {
         Or::new(self, default)
     }
+
+    /// Lets requests without the cookie pass: this tier does not count them.
+    pub fn optional(self) -> Optional<Self> {
+        Optional::new(self)
+    }
 }
 
 impl Cookie {
@@ -65,13 +70,13 @@ impl Cookie {
 }
 
 impl<B> KeyExtractor<Request<B>> for Cookie {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         // HTTP/2 may send each cookie in a separate header line.
         let lines = request.headers().get_all(COOKIE).into_iter();
         let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
         let what = || format!("the cookie `{}`", self.name);
         match single_value(pairs.filter_map(|pair| value_of(&self.name, pair)), what)? {
-            Some(value) => Ok(Some(Key::of_bytes(&self.label, &value))),
+            Some(value) => Ok(Key::of_bytes(&self.label, &value)),
             None => Err(KeyError::missing(what())),
         }
     }

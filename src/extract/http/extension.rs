@@ -4,7 +4,7 @@ use std::{any::type_name, fmt, marker::PhantomData};
 
 use http::Request;
 
-use super::super::{IntoKey, KeyError, KeyExtractor, Or};
+use super::super::{IntoKey, KeyError, KeyExtractor, Optional, Or};
 use crate::key::Key;
 
 /// A value from the request's extensions, such as the user that an outer layer authenticated.
@@ -19,15 +19,13 @@ use crate::key::Key;
 /// #[derive(Clone)]
 /// struct CurrentUser {
 ///     id: u64,
-///     is_admin: bool,
 /// }
 ///
-/// // Administrators are exempt, and anonymous clients are counted by address.
-/// let user = FromExtension::new(|user: &CurrentUser| (!user.is_admin).then(|| Key::named("user", user.id)))
-///     .or(ClientIp::peer());
+/// // Anonymous clients are counted by address.
+/// let user = FromExtension::new(|user: &CurrentUser| Key::named("user", user.id)).or(ClientIp::peer());
 ///
-/// let request = Request::builder().extension(CurrentUser { id: 12345, is_admin: false }).body(())?;
-/// assert_eq!(user.extract(&request)?, Some(Key::new("user:12345")));
+/// let request = Request::builder().extension(CurrentUser { id: 12345 }).body(())?;
+/// assert_eq!(user.extract(&request)?, Key::new("user:12345"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct FromExtension<T, F> {
@@ -52,6 +50,11 @@ where
     pub fn or<K>(self, default: K) -> Or<Self, K> {
         Or::new(self, default)
     }
+
+    /// Lets requests without the value pass: this tier does not count them.
+    pub fn optional(self) -> Optional<Self> {
+        Optional::new(self)
+    }
 }
 
 impl<B, T, F, V> KeyExtractor<Request<B>> for FromExtension<T, F>
@@ -60,7 +63,7 @@ where
     F: Fn(&T) -> V,
     V: IntoKey,
 {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         match request.extensions().get() {
             Some(value) => (self.read)(value).into_key(),
             None => Err(KeyError::not_inserted(

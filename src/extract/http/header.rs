@@ -3,7 +3,7 @@
 use http::{HeaderName, HeaderValue, Request};
 
 use super::{
-    super::{KeyError, KeyExtractor, Or},
+    super::{KeyError, KeyExtractor, Optional, Or},
     single_value::single_value,
 };
 use crate::{
@@ -31,11 +31,11 @@ const RESERVED_PREFIXES: [&str; 2] = ["query/", "cookie/"];
 ///
 /// let user = Header::new("x-user-id").label("user");
 /// let request = Request::builder().header("x-user-id", "12345").body(())?;
-/// assert_eq!(user.extract(&request)?.unwrap().as_str(), "user:12345");
+/// assert_eq!(user.extract(&request)?.as_str(), "user:12345");
 /// assert!(user.extract(&Request::new(())).is_err());
 ///
 /// let anonymous_together = user.clone().or("anonymous");
-/// assert_eq!(anonymous_together.extract(&Request::new(()))?.unwrap().as_str(), "~anonymous");
+/// assert_eq!(anonymous_together.extract(&Request::new(()))?.as_str(), "~anonymous");
 /// let anonymous_by_address = user.or(ClientIp::peer());
 /// # let _ = KeyExtractor::<Request<()>>::extract(&anonymous_by_address, &request)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -79,6 +79,11 @@ impl Header {
     pub fn or<K>(self, default: K) -> Or<Self, K> {
         Or::new(self, default)
     }
+
+    /// Lets requests without the header pass: this tier does not count them.
+    pub fn optional(self) -> Optional<Self> {
+        Optional::new(self)
+    }
 }
 
 impl Header {
@@ -99,9 +104,8 @@ impl Header {
 }
 
 impl<B> KeyExtractor<Request<B>> for Header {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         self.header_key(request.headers().get_all(&self.name).into_iter())
-            .map(Some)
     }
 }
 

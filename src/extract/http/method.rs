@@ -15,7 +15,7 @@ use crate::key::Key;
 ///
 /// let request = Request::post("/notes").header("x-user-id", "ann").body(())?;
 /// let by_user_and_method = (Header::new("x-user-id"), HttpMethod);
-/// assert_eq!(by_user_and_method.extract(&request)?.unwrap().as_str(), "x-user-id:ann:method:POST");
+/// assert_eq!(by_user_and_method.extract(&request)?.as_str(), "x-user-id:ann:method:POST");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +26,8 @@ const DEFINED_METHODS: [&str; 10] = [
 ];
 
 impl<B> KeyExtractor<Request<B>> for HttpMethod {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
-        Ok(Some(Self::key(request.method().as_str())))
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
+        Ok(Self::key(request.method().as_str()))
     }
 }
 

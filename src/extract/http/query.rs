@@ -3,7 +3,7 @@
 use http::Request;
 
 use super::{
-    super::{KeyError, KeyExtractor, Or},
+    super::{KeyError, KeyExtractor, Optional, Or},
     single_value::single_value,
 };
 use crate::key::Key;
@@ -20,7 +20,7 @@ use crate::key::Key;
 /// use tollgate::{KeyExtractor, QueryParam};
 ///
 /// let request = Request::get("/search?tenant=ac%6De").body(())?;
-/// assert_eq!(QueryParam::new("tenant").extract(&request)?.unwrap().as_str(), "query/tenant:acme");
+/// assert_eq!(QueryParam::new("tenant").extract(&request)?.as_str(), "query/tenant:acme");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -42,6 +42,11 @@ impl QueryParam {
     pub fn or<K>(self, default: K) -> Or<Self, K> {
         Or::new(self, default)
     }
+
+    /// Lets requests without the parameter pass: this tier does not count them.
+    pub fn optional(self) -> Optional<Self> {
+        Optional::new(self)
+    }
 }
 
 impl QueryParam {
@@ -57,13 +62,13 @@ impl QueryParam {
 }
 
 impl<B> KeyExtractor<Request<B>> for QueryParam {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         let query = request.uri().query().unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes());
         let values = pairs.filter_map(|(name, value)| (*name == *self.name).then_some(value));
         let what = || format!("the query parameter `{}`", self.name);
         match single_value(values, what)? {
-            Some(value) => Ok(Some(self.key(value.as_bytes()))),
+            Some(value) => Ok(self.key(value.as_bytes())),
             None => Err(KeyError::missing(what())),
         }
     }

@@ -28,11 +28,8 @@ use crate::key::Key;
 pub struct Route;
 
 impl<B> KeyExtractor<Request<B>> for Route {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         let matched = request.extensions().get::<MatchedPath>();
-        Ok(Some(matched.map_or_else(
-            || Key::default_key("unmatched"),
-            |path| Key::route(path.as_str()),
-        )))
+        Ok(matched.map_or_else(|| Key::default_key("unmatched"), |path| Key::route(path.as_str())))
     }
 }

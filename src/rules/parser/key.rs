@@ -1,4 +1,4 @@
-//! `key` and `default`
+//! `key`, `default` and `optional`
 
 use super::{
     super::{
@@ -19,8 +19,19 @@ pub(super) fn read(table: &mut Table<'_>, path: Option<&PathPattern>) -> Result<
     let key = table.require("key", "key = \"ip\"");
     let parts = key.and_then(|key| key.one_or_list(|field| part(field, path)));
     let default = table.read("default", default_key);
-    let (parts, default) = (parts?, default?);
-    Ok(KeySpec { parts, default })
+    let has_default = !matches!(default, Ok(None));
+    let optional = table.read("optional", |field| match field.flag()? {
+        true if has_default => {
+            Err(field.must("be false, or there must be no default: a request without the key is counted by that"))
+        }
+        optional => Ok(optional),
+    });
+    let (parts, default, optional) = (parts?, default?, optional?.unwrap_or(false));
+    Ok(KeySpec {
+        parts,
+        default,
+        optional,
+    })
 }
 
 fn part(field: &Field<'_>, path: Option<&PathPattern>) -> Result<KeyPart, Reported> {

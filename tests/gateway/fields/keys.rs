@@ -1,4 +1,4 @@
-//! `key` and `default`: the key of a request, and its name in Redis.
+//! `key`, `default` and `optional`: the key of a request, and its name in Redis.
 
 use super::case::{Case, check_all};
 
@@ -186,6 +186,20 @@ pub(super) const CASES: &[Case] = &[
             ("rate_limit:fixed_window:api:315360000000000:x-user-id:anonymous", ONCE),
             ("rate_limit:fixed_window:api:315360000000000:~anonymous", TWICE),
         ],
+    },
+    Case {
+        covers: &["limit optional"],
+        rules: "[[limit]]\nname = 'api'\nFIXED\nlimit = 10\nkey = ['header:x-user-id', 'ip']\noptional = true",
+        requests: &[
+            ("GET /", &[], "200 | - | -"),
+            ("GET /", &[("x-user-id", "")], "200 | - | -"),
+            ("GET /", &[("x-user-id", "alice")], NINE),
+            ("GET /", &[("x-user-id", "x"), ("x-user-id", "alice")], AMBIGUOUS_KEY),
+        ],
+        holds: &[(
+            "rate_limit:fixed_window:api:315360000000000:x-user-id:alice:ip:127.0.0.1",
+            ONCE,
+        )],
     },
     Case {
         covers: &["limit default"],

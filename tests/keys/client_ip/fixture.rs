@@ -27,7 +27,7 @@ pub(crate) fn request<V: AsRef<[u8]>>(
 /// The text of the request's key.
 #[track_caller]
 pub(crate) fn key<B>(extractor: &impl KeyExtractor<Request<B>>, request: &Request<B>) -> String {
-    extractor.extract(request).unwrap().unwrap().to_string()
+    extractor.extract(request).unwrap().to_string()
 }
 
 /// The key of a request with these lines of `X-Forwarded-For`.

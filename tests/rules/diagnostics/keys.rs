@@ -1,4 +1,4 @@
-//! `key` and `default`.
+//! `key`, `default` and `optional`.
 
 use super::{assert_diagnostics, limit};
 
@@ -93,6 +93,20 @@ key = ["ip", 7, "user", "header:"]
     6:14 limit "api": key = 7: it must be text in quotes
     6:17 limit "api": key = "user": it must be global, ip, route, method, header:NAME, apikey:NAME, query:NAME or cookie:NAME
     6:25 limit "api": key = "header:": it must name a header after the colon, like x-user-id
+"#;
+
+#[test]
+fn an_optional_key_has_no_default() {
+    assert_diagnostics(OPTIONAL, limit);
+}
+
+const OPTIONAL: &str = r#"
+optional = "yes"
+    7:12 limit "api": optional = "yes": it must be true or false
+
+default = "ip"
+optional = true
+    8:12 limit "api": optional = true: it must be false, or there must be no default: a request without the key is counted by that
 "#;
 
 #[test]

@@ -9,7 +9,7 @@ use http::Request;
 use super::{forwarded::ForwardingHeader, networks::Networks, peer};
 use crate::{
     config_error::{self, ConfigError},
-    extract::{KeyError, KeyExtractor},
+    extract::{KeyError, KeyExtractor, Optional, Or},
     key::Key,
 };
 
@@ -148,6 +148,17 @@ impl ClientIp {
         })
     }
 
+    /// Sets the default for requests that are marked as being without an address ([`NoPeerAddr`](crate::extract::NoPeerAddr)): a string,
+    /// or another key extractor.
+    pub fn or<K>(self, default: K) -> Or<Self, K> {
+        Or::new(self, default)
+    }
+
+    /// Lets requests that are marked as being without an address pass: this tier does not count them.
+    pub fn optional(self) -> Optional<Self> {
+        Optional::new(self)
+    }
+
     /// The key of the client at this address.
     pub(crate) fn key(&self, address: IpAddr) -> Key {
         match address {
@@ -163,9 +174,9 @@ impl ClientIp {
 }
 
 impl<B> KeyExtractor<Request<B>> for ClientIp {
-    fn extract(&self, request: &Request<B>) -> Result<Option<Key>, KeyError> {
+    fn extract(&self, request: &Request<B>) -> Result<Key, KeyError> {
         let (Resolved::Client(address) | Resolved::Proxy(address)) = self.address(request)?;
-        Ok(Some(self.key(address)))
+        Ok(self.key(address))
     }
 }
 

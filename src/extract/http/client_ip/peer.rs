@@ -15,11 +15,11 @@ use crate::extract::KeyError;
 ///
 /// ```
 /// use http::Request;
-/// use tollgate::{ClientIp, KeyExtractor, Or, extract::NoPeerAddr};
+/// use tollgate::{ClientIp, KeyExtractor, extract::NoPeerAddr};
 ///
 /// let request = Request::builder().extension(NoPeerAddr).body(())?;
-/// let client = Or::new(ClientIp::peer(), "local");
-/// assert_eq!(client.extract(&request)?.unwrap().as_str(), "~local");
+/// let client = ClientIp::peer().or("local");
+/// assert_eq!(client.extract(&request)?.as_str(), "~local");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -38,7 +38,7 @@ struct LimitInner {
     /// Computed once, so that lookups hash only the key. It is neither secret nor unique: limits are compared by shape.
     shape_hash: u64,
     metrics: LimitMetrics,
-    /// Set with the first request, since the type of requests is not known before. It is not in the charge, which is moved often.
+    /// May be set with the first request, whose cost extractor knows it. It is not in the charge, which is moved often.
     unit: OnceLock<QuotaUnit>,
 }
 
@@ -70,7 +70,7 @@ impl Limit {
     /// A version of the limit with another algorithm.
     pub(crate) fn with_algorithm(&self, algorithm: AnyAlgorithm) -> Self {
         let version = Self::named(self.name(), algorithm, self.metrics().clone());
-        self.unit().into_iter().for_each(|unit| version.set_unit(unit));
+        self.unit().into_iter().for_each(|unit| version.set_unit(unit.clone()));
         version
     }
 
@@ -109,9 +109,9 @@ impl Limit {
         &self.0.algorithm
     }
 
-    /// What it counts, if not requests. A layer learns it from the cost of the first request.
-    pub fn unit(&self) -> Option<QuotaUnit> {
-        self.0.unit.get().copied()
+    /// What it counts, if not requests. Unless it is named, a layer learns it from the cost of the first request.
+    pub fn unit(&self) -> Option<&QuotaUnit> {
+        self.0.unit.get()
     }
 
     /// Names what it counts, unless that has been named before.

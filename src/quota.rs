@@ -1,6 +1,6 @@
 //! Quotas: how many requests per window.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use crate::{
     config_error::{self, ConfigError},
@@ -25,12 +25,12 @@ pub(crate) fn bounded(cost: u64) -> Cost {
 /// assert_eq!(TOKENS.name(), "tokens");
 /// assert!(QuotaUnit::try_new("GPU seconds").is_err());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct QuotaUnit(&'static str);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QuotaUnit(Cow<'static, str>);
 
 impl QuotaUnit {
     /// Bytes of content, as the IETF draft registers them.
-    pub const CONTENT_BYTES: Self = Self("content-bytes");
+    pub const CONTENT_BYTES: Self = Self(Cow::Borrowed("content-bytes"));
 
     /// A unit with a name of 1 to 64 characters of `a-z 0-9 _ . -`. The IETF draft has a registry of names.
     ///
@@ -42,20 +42,21 @@ impl QuotaUnit {
             is_word(name),
             "the name of a quota unit must be 1 to 64 of a-z 0-9 _ . -"
         );
-        Self(name)
+        Self(Cow::Borrowed(name))
     }
 
     /// A unit with a name, or an error if the name is invalid.
-    pub fn try_new(name: &'static str) -> Result<Self, ConfigError> {
-        match is_word(name) {
+    pub fn try_new(name: impl Into<Cow<'static, str>>) -> Result<Self, ConfigError> {
+        let name = name.into();
+        match is_word(&name) {
             true => Ok(Self(name)),
             false => Err(ConfigError::new("quota_unit", format_args!("{name:?}"), MUST_BE_WORD)),
         }
     }
 
     /// The name.
-    pub const fn name(&self) -> &'static str {
-        self.0
+    pub fn name(&self) -> &str {
+        &self.0
     }
 }
 

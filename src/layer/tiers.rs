@@ -5,7 +5,7 @@ use crate::{
     algorithm::Algorithm,
     config_error::{self, ConfigError},
     limit::Limit,
-    policy::{CostBy, Hidden, PerKey, QuotaBy, Shadow, Unit},
+    policy::{CostBy, Hidden, PerKey, QuotaBy, Shadow},
     quota::{Quota, QuotaUnit},
 };
 
@@ -163,11 +163,11 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
 
     /// Names what the preceding tier counts, for clients (`qu` of `RateLimit-Policy`): requests by default, and `content-bytes` if the
     /// cost is the [`ContentLength`](crate::ContentLength).
-    pub fn quota_unit(self, unit: QuotaUnit) -> RateLimitLayer<A, K, St, R, (P, Unit)>
+    pub fn quota_unit(self, unit: QuotaUnit) -> Self
     where
         A: InCode,
     {
-        let step = Unit::new(self.last().name(), unit);
-        self.then(step)
+        self.last().set_unit(unit);
+        self
     }
 }

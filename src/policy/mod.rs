@@ -60,7 +60,6 @@ mod screen;
 #[cfg(feature = "axum")]
 mod settle_body;
 mod shadow;
-mod unit;
 
 #[cfg(feature = "axum")]
 pub use self::settle_body::{SentBody, SettleBody};
@@ -75,7 +74,6 @@ pub use self::{
     quota_by::QuotaBy,
     screen::Screen,
     shadow::Shadow,
-    unit::Unit,
 };
 #[cfg(feature = "rules")]
 pub(crate) use self::{bill::Standing, policy::Sealed};

@@ -147,6 +147,8 @@ async fn policies_state_their_quota_units<St: TestStore>() {
         .tier("bytes", FixedWindow::new(quota), Global)
         .cost(ContentLength::or(1))
         .tier("tokens", FixedWindow::new(quota), Global)
+        // The name that a tier is given is used, regardless of its cost.
+        .cost(ContentLength::or(1))
         .cost(requested_cost)
         .quota_unit(QuotaUnit::new("tokens"));
     let server = Server::start(scripted_app().layer(layer)).await;

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     algorithm::AnyAlgorithm,
     limit::{self, Limit},
+    quota::QuotaUnit,
 };
 
 /// The names of limits, with the byte offsets of their definitions.
@@ -45,15 +46,19 @@ fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>
     let cost = table.read("cost", |field| cost(field, algorithm, trusted));
     let cost = cost.map(|cost| cost.unwrap_or(CostSpec::Fixed(1)));
     let plans = plans::read(&mut table, settings, cost.as_ref().ok(), trusted);
+    let unit = table.read("unit", |field| {
+        QuotaUnit::try_new(field.text()?.to_owned()).map_err(|error| field.invalid(&error))
+    });
     let shadow = table.read("shadow", Field::flag);
     table.finish();
 
-    let name = name?;
+    let (limit, unit) = (Limit::new(name?, algorithm?), unit?);
+    unit.into_iter().for_each(|unit| limit.set_unit(unit));
     Ok(Rule {
-        limit: Limit::new(name, algorithm?),
         scope: scope?,
         key: key?,
-        plans: plans?.map(|plans| plans.of_limit(name)),
+        plans: plans?.map(|plans| plans.of_limit(&limit)),
+        limit,
         cost: cost?,
         shadow: shadow?.unwrap_or(false),
     })

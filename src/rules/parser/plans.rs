@@ -22,12 +22,12 @@ pub(super) struct PlanOverrides {
 }
 
 impl PlanOverrides {
-    /// The plans of the limit with this name.
-    pub(super) fn of_limit(self, name: &str) -> Plans {
+    /// The plans of this limit.
+    pub(super) fn of_limit(self, limit: &Limit) -> Plans {
         let limits = self
             .algorithms
             .into_iter()
-            .map(|(plan, algorithm)| (plan, Limit::new(name, algorithm)));
+            .map(|(plan, algorithm)| (plan, limit.with_algorithm(algorithm)));
         Plans {
             header: self.header,
             limits: limits.collect(),

@@ -1,4 +1,4 @@
-//! `[[limit]]`: name, quota, cost, plans and shadow mode.
+//! `[[limit]]`: name, quota, cost, unit, plans and shadow mode.
 
 use super::{
     algorithms::TWO_PASS,
@@ -171,6 +171,38 @@ pub(super) const CASES: &[Case] = &[
                 "31536000000000 31536000000000 *",
             ),
         ],
+    },
+    Case {
+        covers: &["limit unit"],
+        rules: "
+            [[limit]]
+            name = 'api'
+            FIXED
+            limit = 10
+            key = 'global'
+            cost = 'header:x-tokens'
+            unit = 'tokens'
+            plan = 'header:x-plan'
+            plans.pro = { limit = 20 }
+            [trust]
+            proxies = ['127.0.0.1']
+            headers = ['x-tokens', 'x-plan']",
+        requests: &[
+            (
+                "GET /",
+                &[("x-tokens", "4")],
+                r#"200 | "api";q=10;qu="tokens";w=315360000 | "api";r=6"#,
+            ),
+            (
+                "GET /",
+                &[("x-plan", "pro")],
+                r#"200 | "api";q=20;qu="tokens";w=315360000 | "api";r=15"#,
+            ),
+        ],
+        holds: &[(
+            "rate_limit:fixed_window:api:315360000000000:global",
+            "1576800000000000 5",
+        )],
     },
     Case {
         covers: &["limit shadow"],

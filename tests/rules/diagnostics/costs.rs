@@ -1,4 +1,4 @@
-//! `cost`.
+//! `cost` and `unit`.
 
 use super::{assert_diagnostics, limit};
 
@@ -62,4 +62,20 @@ cost = "header:X-Cost"
 proxies = ["127.0.0.1/32"]
 headers = ["x-cost"]
     nothing
+"#;
+
+#[test]
+fn a_unit_is_a_word() {
+    assert_diagnostics(UNITS, limit);
+}
+
+const UNITS: &str = r#"
+unit = "content-bytes"
+    nothing
+
+unit = "GPU seconds"
+    7:8 limit "api": unit = "GPU seconds": it must be 1 to 64 of a-z 0-9 _ . -
+
+unit = 7
+    7:8 limit "api": unit = 7: it must be text in quotes
 "#;

@@ -42,13 +42,10 @@ impl RejectionBody {
     /// ```
     /// use tollgate::{HttpResponder, ProblemType, Rejection, RejectionBody};
     ///
-    /// let responder = HttpResponder::new().body(|rejection| {
-    ///     let problem_type = match rejection {
-    ///         Rejection::Blocked => ProblemType::AbnormalUsageDetected,
-    ///         Rejection::Limited(_) => ProblemType::QuotaExceeded,
-    ///         _ => ProblemType::TemporaryReducedCapacity,
-    ///     };
-    ///     RejectionBody::problem_details(rejection, problem_type)
+    /// // The block list of this service has the addresses of scrapers.
+    /// let responder = HttpResponder::new().body(|rejection| match rejection {
+    ///     Rejection::Blocked => RejectionBody::problem_details(rejection, ProblemType::AbnormalUsageDetected),
+    ///     _ => RejectionBody::plain(rejection.to_string()),
     /// });
     /// # let _ = responder;
     /// ```

@@ -4,15 +4,16 @@
 
 use std::time::{Duration, Instant};
 
-use tollgate::{FixedWindow, Key, Limiter, MemoryStore, Quota, TokenBucket};
+use tollgate::{CallKey, FixedWindow, Global, Key, Limiter, MemoryStore, Quota, Tier};
 use tower::BoxError;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
+    let per_day = |limit| FixedWindow::new(Quota::per_day(limit)).anchored();
     // Per tenant, a burst of two jobs and then one every half second, and five a day; for all tenants together, a thousand a day.
-    let jobs = Limiter::new("jobs", TokenBucket::new(Quota::per_second(2)), MemoryStore::new())
-        .tier("jobs.daily", FixedWindow::new(Quota::per_day(5)).anchored())
-        .shared_tier("jobs.all", FixedWindow::new(Quota::per_day(1000)).anchored());
+    let jobs = Limiter::token_bucket("jobs", Quota::per_second(2), MemoryStore::new())
+        .tier(Tier::new("jobs.daily", per_day(5), CallKey))
+        .tier(Tier::new("jobs.all", per_day(1000), Global));
     let acme = Key::named("tenant", "acme");
 
     // Four concurrent workers. Two of them wait, in order of arrival.

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use tollgate::{AsError, Global, Key, MemoryStore, Quota, RateLimitLayer, Rejection, SlidingLog};
+use tollgate::{AsError, Global, Key, MemoryStore, Quota, RateLimitLayer, Rejection, SlidingLog, Tier};
 use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn};
 
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ async fn main() -> Result<(), BoxError> {
     let by_tenant = |job: &Job| Key::named("tenant", job.tenant);
     let two_per_minute = SlidingLog::new(Quota::per_minute(2));
     let jobs = ServiceBuilder::new()
-        .layer(RateLimitLayer::new("jobs", two_per_minute, by_tenant, store.clone()).respond_with(AsError))
+        .layer(RateLimitLayer::new(Tier::new("jobs", two_per_minute, by_tenant), store.clone()).respond_with(AsError))
         .service(service_fn(async |job: Job| Ok::<_, BoxError>(job.work * 2)));
     for job in [("acme", 1), ("acme", 2), ("acme", 3), ("initech", 4)] {
         let (tenant, work) = job;

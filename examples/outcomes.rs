@@ -32,7 +32,7 @@ use axum::{
 };
 use futures_util::stream;
 use tokio::net::TcpListener;
-use tollgate::{ContentLength, Decision, Global, MemoryStore, Quota, RateLimitLayer, SentBody, SlidingCounter, Store};
+use tollgate::{ContentLength, Decision, Global, MemoryStore, Quota, RateLimitLayer, SentBody, Store, Tier};
 
 async fn login(password: String) -> StatusCode {
     match password.as_str() {
@@ -68,17 +68,16 @@ async fn upload(decision: Decision, body: String) -> String {
 
 fn app(store: impl Store) -> Router {
     let quarter_of_an_hour = Duration::from_secs(15 * 60);
-    let logins = RateLimitLayer::sliding_log("logins", Quota::new(5, quarter_of_an_hour), Global, store.clone())
+    let logins = Tier::sliding_log("logins", Quota::new(5, quarter_of_an_hour), Global)
         .refund_if(|response: &Response| response.status().is_success());
-    let words = RateLimitLayer::token_bucket("words", Quota::per_minute(100), Global, store.clone())
+    let words = Tier::token_bucket("words", Quota::per_minute(100), Global)
         .cost(|_: &Request| 50)
         .settle_body(|sent: &SentBody| Some(sent.extensions().get::<Words>()?.0.load(Ordering::Relaxed)));
-    let uploads = RateLimitLayer::token_bucket("uploads", Quota::per_hour(20_000), Global, store.clone())
-        .cost(ContentLength::or(5_000))
-        // A shadow tier, to see which requests a limit of two uploads an hour would deny.
-        .tier("upload-count", SlidingCounter::new(Quota::per_hour(2)), Global)
-        .shadow();
-    let all = RateLimitLayer::sliding_counter("all", Quota::per_minute(1000), Global, store)
+    let upload_bytes = Tier::token_bucket("uploads", Quota::per_hour(20_000), Global).cost(ContentLength::or(5_000));
+    // To see which requests a limit of two uploads an hour would deny.
+    let upload_count = Tier::sliding_counter("upload-count", Quota::per_hour(2), Global).shadow();
+    let uploads = RateLimitLayer::new(upload_bytes, store.clone()).tier(upload_count);
+    let all = RateLimitLayer::sliding_counter("all", Quota::per_minute(1000), Global, store.clone())
         .exempt(|request: &Request| request.uri().path() == "/healthz")
         .block(|request: &Request| {
             request
@@ -87,8 +86,8 @@ fn app(store: impl Store) -> Router {
                 .is_some_and(|agent| agent == "scraper")
         });
     Router::new()
-        .route("/login", post(login).layer(logins))
-        .route("/ask", get(ask).layer(words))
+        .route("/login", post(login).layer(RateLimitLayer::new(logins, store.clone())))
+        .route("/ask", get(ask).layer(RateLimitLayer::new(words, store)))
         .route("/upload", post(upload).layer(uploads))
         .route("/healthz", get(async || "ok"))
         .layer(all)

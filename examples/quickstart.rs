@@ -9,20 +9,17 @@ use std::{env, error::Error, net::SocketAddr, process::ExitCode};
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
-use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, SlidingCounter, Store};
+use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, Store, Tier};
 
 fn app(store: impl Store) -> Router {
     // A request without a user is counted by its address.
     let user = Header::new("x-user-id").label("user").or(ClientIp::peer());
 
-    let plain = RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store).tier(
-        "user",
-        SlidingCounter::new(Quota::per_minute(100)),
-        user.clone(),
-    );
+    let plain = RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
+        .tier(Tier::sliding_counter("user", Quota::per_minute(100), user.clone()));
     let expensive = plain
         .clone()
-        .tier("expensive", SlidingCounter::new(Quota::per_minute(10)), user);
+        .tier(Tier::sliding_counter("expensive", Quota::per_minute(10), user));
 
     Router::new()
         .route("/api/expensive", get(async || "that took some work\n").layer(expensive))

@@ -15,7 +15,7 @@ use axum::{
     routing::get,
 };
 use tokio::net::TcpListener;
-use tollgate::{Decision, Global, Header, MemoryStore, Quota, RateLimitLayer, SlidingCounter, Store, TokenBucket};
+use tollgate::{Decision, Global, Header, MemoryStore, Quota, RateLimitLayer, Store, Tier, TokenBucket};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Plan {
@@ -40,19 +40,16 @@ async fn remaining(decision: Decision) -> String {
 
 fn app(store: impl Store) -> Router {
     let user = Header::new("x-user-id").label("user").or("anonymous");
-    let limit = RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
-        // Clients do not see the total load.
-        .hidden()
-        .tier(
-            "burst",
-            TokenBucket::new(Quota::per_second(1)).capacity(5),
-            user.clone(),
-        )
-        .tier("user", SlidingCounter::new(Quota::per_hour(100)), user)
-        .quota(|request: &Request| match request.extensions().get() {
-            Some(Plan::Pro) => Some(Quota::per_hour(10_000)),
-            _ => None,
-        });
+    // Clients do not see the total load.
+    let all = Tier::sliding_counter("global", Quota::per_minute(10_000), Global).hidden();
+    let burst = TokenBucket::new(Quota::per_second(1)).capacity(5);
+    let by_plan = |request: &Request| match request.extensions().get() {
+        Some(Plan::Pro) => Some(Quota::per_hour(10_000)),
+        _ => None,
+    };
+    let limit = RateLimitLayer::new(all, store)
+        .tier(Tier::new("burst", burst, user.clone()))
+        .tier(Tier::sliding_counter("user", Quota::per_hour(100), user).quota(by_plan));
     // The layer that is added last runs first.
     Router::new()
         .route("/", get(remaining))

@@ -1,6 +1,6 @@
 //! Charges: what a request costs, by key and limit.
 
-use std::{error, fmt};
+use std::{error, fmt, num::NonZeroU8, slice};
 
 use smallvec::SmallVec;
 
@@ -12,8 +12,8 @@ use crate::{key::Key, limit::Limit, quota::Cost};
 /// use tollgate::{Charge, Key, Limit, Quota, TokenBucket};
 ///
 /// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(100)));
-/// let charge = Charge::new(limit, Key::new("user:12345")).cost(5);
-/// # let _ = charge;
+/// let charge = Charge::new(limit, Key::new("user:12345")).with_cost(5);
+/// assert_eq!(charge.cost(), 5);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Charge {
@@ -22,11 +22,15 @@ pub struct Charge {
     pub(crate) cost: Cost,
     pub(crate) shadow: bool,
     pub(crate) hidden: bool,
-    /// Whether the response may settle or refund it.
-    pub(crate) provisional: bool,
+    /// The tier whose options may settle or refund it by the response.
+    pub(crate) settled_by: Option<TierIndex>,
     /// Whether the other charges decide alone if the store fails for this one. A shadow never fails a request.
     pub(crate) fails_open: bool,
 }
+
+/// The position of a tier in its layer, from 1. A charge is moved often, so it takes one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TierIndex(pub(crate) NonZeroU8);
 
 impl Charge {
     /// A charge of 1.
@@ -37,14 +41,14 @@ impl Charge {
             cost: 1,
             shadow: false,
             hidden: false,
-            provisional: false,
+            settled_by: None,
             fails_open: false,
         }
     }
 
-    /// Sets the cost. A cost of 0 is decided, but charges nothing.
+    /// Sets the cost, 1 by default. A cost of 0 is decided, but charges nothing.
     #[must_use]
-    pub fn cost(self, cost: Cost) -> Self {
+    pub fn with_cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
 
@@ -58,6 +62,31 @@ impl Charge {
     #[must_use]
     pub fn hidden(self) -> Self {
         Self { hidden: true, ..self }
+    }
+
+    /// The limit.
+    pub fn limit(&self) -> &Limit {
+        &self.limit
+    }
+
+    /// The key.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The cost.
+    pub fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// Whether it is a shadow, which neither denies nor delays.
+    pub fn is_shadow(&self) -> bool {
+        self.shadow
+    }
+
+    /// Whether it is hidden from clients.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
     }
 
     /// Whether the request fails if the store fails for this charge, although it decides about others.
@@ -113,9 +142,14 @@ impl Charges {
 
     /// Sets the cost of every charge. A cost of 0 is decided, but charges nothing.
     #[must_use]
-    pub fn cost(mut self, cost: Cost) -> Self {
+    pub fn with_cost(mut self, cost: Cost) -> Self {
         self.0.iter_mut().for_each(|charge| charge.cost = cost);
         self
+    }
+
+    /// The charges, in the order in which they were added.
+    pub fn iter(&self) -> slice::Iter<'_, Charge> {
+        self.0.iter()
     }
 
     /// The number of charges.
@@ -131,11 +165,6 @@ impl Charges {
     /// Sets whether the others decide alone if the store fails for some of the charges.
     pub(crate) fn set_fails_open(&mut self, fails_open: bool) {
         self.0.iter_mut().for_each(|charge| charge.fails_open = fails_open);
-    }
-
-    /// The charge under the limit with this name, for changes before it is applied.
-    pub(crate) fn named_mut(&mut self, name: &str) -> Option<&mut Charge> {
-        self.0.iter_mut().find(|charge| charge.limit.name() == name)
     }
 
     /// Whether a queueing leaky bucket may delay the request.
@@ -160,6 +189,15 @@ impl Charges {
 
     pub(crate) fn into_each(self) -> impl Iterator<Item = Charge> {
         self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Charges {
+    type Item = &'a Charge;
+    type IntoIter = slice::Iter<'a, Charge>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

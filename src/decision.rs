@@ -94,10 +94,18 @@ pub struct TierDecision {
 }
 
 impl TierDecision {
-    /// Without a charge taken.
-    pub(crate) fn new(charge: Charge, verdict: Verdict) -> Self {
+    /// The decision about a charge that was not taken, because it was denied, peeked at, or costs nothing. For stores of your own that
+    /// do not use [`Operation::apply_to`](crate::Operation::apply_to).
+    pub fn new(charge: Charge, verdict: Verdict) -> Self {
         let mark = None;
         Self { charge, verdict, mark }
+    }
+
+    /// Marks the charge as taken, at this position.
+    #[must_use]
+    pub fn with_mark(self, mark: Mark) -> Self {
+        let mark = Some(mark);
+        Self { mark, ..self }
     }
 
     /// The limit.
@@ -144,6 +152,12 @@ impl TierDecision {
 }
 
 impl Decision {
+    /// A decision at a time of the store, about the charges of an operation, in their order. For stores of your own that do not use
+    /// [`Operation::apply_to`](crate::Operation::apply_to).
+    pub fn from_tiers(now: Micros, tiers: impl IntoIterator<Item = TierDecision>) -> Self {
+        Self::new(now, tiers.into_iter().collect())
+    }
+
     pub(crate) fn new(now: Micros, tiers: TierDecisions) -> Self {
         Self {
             now,
@@ -333,7 +347,7 @@ impl Decision {
 
     /// Whether the response may settle or refund one of the charges.
     pub(crate) fn is_provisional(&self) -> bool {
-        self.tiers.iter().any(|tier| tier.charge.provisional)
+        self.tiers.iter().any(|tier| tier.charge.settled_by.is_some())
     }
 
     /// The charges, unless the store failed for some of them.

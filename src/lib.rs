@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use axum::{Router, routing::get};
-//! use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+//! use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, Tier};
 //!
 //! let store = MemoryStore::new(); // or RedisStore::connect("redis://127.0.0.1:6379")?
 //! let user = Header::new("x-user-id").or(ClientIp::peer());
@@ -12,11 +12,11 @@
 //!         RateLimitLayer::sliding_log("expensive", Quota::per_minute(10), user.clone(), store.clone())))
 //!     .route("/api/hello", get(async || "hello"))
 //!     .layer(RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
-//!         .tier("user", TokenBucket::new(Quota::per_minute(100)), user));
+//!         .tier(Tier::token_bucket("user", Quota::per_minute(100), user)));
 //! # let _ = app;
 //! ```
 //!
-//! - [`RateLimitLayer`] is the tower layer: an algorithm with its quota, a key extractor and a store.
+//! - [`RateLimitLayer`] is the tower layer: an algorithm with its quota, a key extractor and a store. A [`Tier`] is one of its limits.
 //! - [`algorithm`] has the five algorithms; [`extract`] has the key extractors.
 //! - [`HttpResponder`] builds responses and headers, for gRPC too; [`AsError`] is for services that are not HTTP.
 //! - [`MemoryStore`] counts in this process, [`RedisStore`] for all processes that share a Redis.
@@ -121,6 +121,7 @@ pub mod rules;
 mod service;
 mod store;
 mod time;
+mod transaction;
 mod verdict;
 mod wait_queue;
 
@@ -128,12 +129,12 @@ mod wait_queue;
 #[cfg(feature = "redis")]
 pub use deadpool_redis::redis;
 
-#[cfg(feature = "rules")]
-pub use self::rules::{Diagnostic, RuleSet, RulesError};
 #[cfg(feature = "redis")]
 pub use self::store::{Health, NodeHealth, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
-    algorithm::{Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, State, TokenBucket},
+    algorithm::{
+        Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Mark, SlidingCounter, SlidingLog, State, TokenBucket,
+    },
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
     config_error::ConfigError,
@@ -143,12 +144,13 @@ pub use self::{
         KeyExtractor, Matcher, Optional, Or, QueryParam,
     },
     key::Key,
-    layer::RateLimitLayer,
+    layer::{BoxRateLimitLayer, RateLimitLayer},
     limit::Limit,
-    limiter::Limiter,
+    limiter::{CallKey, Limiter, LimiterTier},
     operation::Operation,
+    policy::Tier,
     quota::{Cost, Quota, QuotaUnit},
-    receipt::Receipt,
+    receipt::{Charged, Receipt},
     respond::{
         AsError, GrpcResponder, HttpResponder, IetfDraft, ProblemType, Rejection, RejectionBody, ResetUnit, Respond,
     },
@@ -159,6 +161,11 @@ pub use self::{
 };
 #[cfg(feature = "axum")]
 pub use self::{extract::Route, policy::SentBody};
+#[cfg(feature = "rules")]
+pub use self::{
+    layer::RulesLayer,
+    rules::{Diagnostic, RuleSet, RulesError},
+};
 
 /// Runs the examples of the README as doctests.
 #[cfg(doctest)]

@@ -86,17 +86,17 @@ impl Limit {
         }))
     }
 
-    /// A limit that is charged together with others, or an error if its name is invalid or another limit has it.
-    pub(crate) fn try_new_distinct<'a>(
-        others: impl IntoIterator<Item = &'a Self>,
-        name: &str,
-        algorithm: impl Algorithm,
-    ) -> Result<Self, ConfigError> {
-        if others.into_iter().any(|other| other.name() == name) {
-            let must = "differ from the names of the other tiers";
-            return Err(ConfigError::new("name", format_args!("{name:?}"), must));
+    /// Checks that no other limit of a layer or a limiter has the name.
+    pub(crate) fn check_distinct<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Result<(), ConfigError> {
+        let name = self.name();
+        match others.into_iter().any(|other| other.name() == name) {
+            true => Err(ConfigError::new(
+                "name",
+                format_args!("{name:?}"),
+                "differ from the names of the other tiers",
+            )),
+            false => Ok(()),
         }
-        Self::try_new(name, algorithm)
     }
 
     /// The name.

@@ -3,16 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    algorithm::Algorithm,
     cancellation::{PendingAcquire, RefundGuard},
     charge::{Charge, Charges},
     config_error::{self, ConfigError},
     decision::Decision,
     decision_span::DecisionSpan,
+    extract::Global,
     key::Key,
-    limit::Limit,
     operation::Operation,
-    quota,
+    policy::Tier,
+    quota::{self, Cost, Quota},
     receipt::Receipt,
     store::Store,
     wait_queue::{DEFAULT_MAX_WAITERS, WaitConfig, WaitQueues, WaitTimer},
@@ -24,15 +24,15 @@ use crate::{
 /// window. Clones share the wait queues too.
 ///
 /// ```
-/// use tollgate::{FixedWindow, Key, Limiter, MemoryStore, Quota, TokenBucket};
+/// use tollgate::{CallKey, Global, Key, Limiter, MemoryStore, Quota, Tier};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
 /// let store = MemoryStore::new();
 /// # let store = MemoryStore::builder().clock(tollgate::ManualClock::at(0)).build(); // no time passes in this example
-/// let messages = Limiter::new("messages", TokenBucket::new(Quota::per_second(5)), store)
-///     .tier("messages.daily", FixedWindow::new(Quota::per_day(10_000)))
-///     .shared_tier("messages.all", TokenBucket::new(Quota::per_second(1000)));
+/// let messages = Limiter::token_bucket("messages", Quota::per_second(5), store)
+///     .tier(Tier::fixed_window("messages.daily", Quota::per_day(10_000), CallKey))
+///     .tier(Tier::token_bucket("messages.all", Quota::per_second(1000), Global));
 ///
 /// let user = Key::named("user", 12345);
 /// let decision = messages.check(&user).await?;
@@ -58,60 +58,65 @@ pub struct Limiter<St> {
     queues: Arc<WaitQueues>,
 }
 
+/// The key of a [`Limiter`]'s tier that counts by the key of each call. The key of a tier that counts all calls together is
+/// [`Global`](crate::Global).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallKey;
+
+/// A [tier](Tier) of a [`Limiter`]. There is no response that could settle its charge, so the tier has no options.
 #[derive(Clone, Debug)]
-struct LimiterTier {
-    limit: Limit,
+pub struct LimiterTier {
+    /// A charge of the tier, with any key.
+    charge: Charge,
     /// Whether it counts all keys together.
-    shared: bool,
+    is_global: bool,
+}
+
+impl<A> From<Tier<A, CallKey>> for LimiterTier {
+    fn from(tier: Tier<A, CallKey>) -> Self {
+        Self {
+            charge: tier.charge_for(Key::GLOBAL),
+            is_global: false,
+        }
+    }
+}
+
+impl<A> From<Tier<A, Global>> for LimiterTier {
+    fn from(tier: Tier<A, Global>) -> Self {
+        Self {
+            charge: tier.charge_for(Key::GLOBAL),
+            is_global: true,
+        }
+    }
 }
 
 impl<St> Limiter<St> {
-    /// A limiter with one tier, which counts by the key of each call.
-    ///
-    /// # Panics
-    /// If [`try_new`](Self::try_new) returns an error.
-    #[track_caller]
-    pub fn new(name: &str, algorithm: impl Algorithm, store: St) -> Self {
-        config_error::expect(Self::try_new(name, algorithm, store))
-    }
-
-    /// A limiter with one tier, or an error if the name is not 1 to 64 characters of `a-z 0-9 _ . -`.
-    pub fn try_new(name: &str, algorithm: impl Algorithm, store: St) -> Result<Self, ConfigError> {
-        let limit = Limit::try_new(name, algorithm)?;
-        let shared = false;
-        Ok(Self {
-            tiers: [LimiterTier { limit, shared }].into(),
+    /// A limiter with one tier.
+    pub fn new(tier: impl Into<LimiterTier>, store: St) -> Self {
+        Self {
+            tiers: [tier.into()].into(),
             store,
             queues: Arc::new(WaitQueues::new(DEFAULT_MAX_WAITERS)),
-        })
+        }
     }
 
-    /// Adds a tier that counts by the key. All tiers are charged together, all or none.
+    /// Adds a tier. All tiers are charged together, all or none.
     ///
     /// # Panics
     /// If [`try_tier`](Self::try_tier) returns an error.
     #[track_caller]
-    pub fn tier(self, name: &str, algorithm: impl Algorithm) -> Self {
-        config_error::expect(self.try_tier(name, algorithm))
+    pub fn tier(self, tier: impl Into<LimiterTier>) -> Self {
+        config_error::expect(self.try_tier(tier))
     }
 
-    /// Adds a tier that counts by the key, or returns an error if its name is invalid or another tier has it.
-    pub fn try_tier(self, name: &str, algorithm: impl Algorithm) -> Result<Self, ConfigError> {
-        self.with(name, algorithm, false)
-    }
-
-    /// Adds a tier that all keys share: it counts by [`Key::GLOBAL`].
-    ///
-    /// # Panics
-    /// If [`try_shared_tier`](Self::try_shared_tier) returns an error.
-    #[track_caller]
-    pub fn shared_tier(self, name: &str, algorithm: impl Algorithm) -> Self {
-        config_error::expect(self.try_shared_tier(name, algorithm))
-    }
-
-    /// Adds a tier that all keys share, or returns an error if its name is invalid or another tier has it.
-    pub fn try_shared_tier(self, name: &str, algorithm: impl Algorithm) -> Result<Self, ConfigError> {
-        self.with(name, algorithm, true)
+    /// Adds a tier, or returns an error if another tier has its name.
+    pub fn try_tier(self, tier: impl Into<LimiterTier>) -> Result<Self, ConfigError> {
+        let tier = tier.into();
+        tier.charge
+            .limit
+            .check_distinct(self.tiers.iter().map(|tier| &tier.charge.limit))?;
+        let tiers = self.tiers.iter().cloned().chain([tier]).collect();
+        Ok(Self { tiers, ..self })
     }
 
     /// The maximal number of calls that [wait](Self::wait) for one key: 100 by default, at least 1.
@@ -119,13 +124,34 @@ impl<St> Limiter<St> {
         let queues = Arc::new(WaitQueues::new(max_waiters));
         Self { queues, ..self }
     }
+}
 
-    fn with(self, name: &str, algorithm: impl Algorithm, shared: bool) -> Result<Self, ConfigError> {
-        let limits = self.tiers.iter().map(|tier| &tier.limit);
-        let limit = Limit::try_new_distinct(limits, name, algorithm)?;
-        let tiers = self.tiers.iter().cloned().chain([LimiterTier { limit, shared }]);
-        let tiers = tiers.collect();
-        Ok(Self { tiers, ..self })
+macro_rules! constructors {
+    ($($algorithm:ident, $name:ident, $try_name:ident;)*) => {$(
+        #[doc = concat!("A limiter that counts by the key of each call, with a [`", stringify!($algorithm), "`](crate::", stringify!($algorithm), ").")]
+        ///
+        /// # Panics
+        #[doc = concat!("If [`", stringify!($try_name), "`](Self::", stringify!($try_name), ") returns an error.")]
+        #[track_caller]
+        pub fn $name(name: &str, quota: Quota, store: St) -> Self {
+            config_error::expect(Self::$try_name(name, quota, store))
+        }
+
+        #[doc = concat!("Like [`", stringify!($name), "`](Self::", stringify!($name), "),")]
+        /// or an error if the name or the quota is invalid.
+        pub fn $try_name(name: &str, quota: Quota, store: St) -> Result<Self, ConfigError> {
+            Ok(Self::new(Tier::$try_name(name, quota, CallKey)?, store))
+        }
+    )*};
+}
+
+impl<St> Limiter<St> {
+    constructors! {
+        TokenBucket, token_bucket, try_token_bucket;
+        LeakyBucket, leaky_bucket, try_leaky_bucket;
+        FixedWindow, fixed_window, try_fixed_window;
+        SlidingLog, sliding_log, try_sliding_log;
+        SlidingCounter, sliding_counter, try_sliding_counter;
     }
 }
 
@@ -158,11 +184,11 @@ impl<St: Store> Limiter<St> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use tollgate::{Key, LeakyBucket, Limiter, MemoryStore, Quota};
+    /// use tollgate::{Key, Limiter, MemoryStore, Quota};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let mails = Limiter::new("mails", LeakyBucket::new(Quota::per_second(100)), MemoryStore::new());
+    /// let mails = Limiter::leaky_bucket("mails", Quota::per_second(100), MemoryStore::new());
     /// for address in ["ann@example.org", "bob@example.org"] {
     ///     let Ok(decision) = mails.wait(&Key::GLOBAL, Duration::from_secs(60)).await;
     ///     assert!(decision.admits(), "{address} is admitted within a minute");
@@ -198,11 +224,11 @@ impl<St: Store> Limiter<St> {
     /// after it.
     ///
     /// ```
-    /// use tollgate::{Key, Limiter, MemoryStore, Quota, TokenBucket};
+    /// use tollgate::{Key, Limiter, MemoryStore, Quota};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let jobs = Limiter::new("jobs", TokenBucket::new(Quota::per_minute(10)), MemoryStore::new());
+    /// let jobs = Limiter::token_bucket("jobs", Quota::per_minute(10), MemoryStore::new());
     /// let Ok(mut decision) = jobs.check(&Key::GLOBAL).await;
     /// let receipt = decision.take_receipt().expect("it was admitted");
     /// let Ok(decision) = jobs.refund(receipt).await; // the job failed
@@ -229,11 +255,11 @@ impl<St: Store> Limiter<St> {
         self.store.apply(Operation::Settle(receipt)).await
     }
 
-    /// Resets the state of a key in every tier that counts by the key, and returns the state of these tiers. Shared tiers keep
-    /// their counts. Calls that already [wait](Self::wait) do not retry earlier.
+    /// Resets the state of a key in every tier that counts by the key, and returns the state of these tiers. Tiers that count
+    /// all calls together keep their counts. Calls that already [wait](Self::wait) do not retry earlier.
     pub async fn reset(&self, key: &Key) -> Result<Decision, St::Error> {
-        let own = self.tiers.iter().filter(|tier| !tier.shared);
-        let charges = own.map(|tier| Charge::new(tier.limit.clone(), key.clone()));
+        let by_key = self.tiers.iter().filter(|tier| !tier.is_global);
+        let charges = by_key.map(|tier| tier.charge(key, 0));
         self.store
             .apply(Operation::Reset(Charges::from_distinct(charges)))
             .await
@@ -241,9 +267,16 @@ impl<St: Store> Limiter<St> {
 
     fn charges(&self, key: &Key, cost: u64) -> Charges {
         let cost = quota::bounded(cost);
-        Charges::from_distinct(self.tiers.iter().map(|tier| {
-            let key = if tier.shared { Key::GLOBAL } else { key.clone() };
-            Charge::new(tier.limit.clone(), key).cost(cost)
-        }))
+        Charges::from_distinct(self.tiers.iter().map(|tier| tier.charge(key, cost)))
+    }
+}
+
+impl LimiterTier {
+    fn charge(&self, key: &Key, cost: Cost) -> Charge {
+        let key = if self.is_global { &Key::GLOBAL } else { key };
+        Charge {
+            key: key.clone(),
+            ..self.charge.clone().with_cost(cost)
+        }
     }
 }

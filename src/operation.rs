@@ -18,9 +18,9 @@ use crate::{
 /// let store = MemoryStore::new();
 /// # let store = MemoryStore::builder().clock(tollgate::ManualClock::at(0)).build(); // no time passes in this example
 /// let limit = Limit::new("exports", SlidingCounter::new(Quota::per_hour(10)));
-/// let charge = Charge::new(limit, Key::named("user", 1)).cost(4);
+/// let charge = Charge::new(limit, Key::named("user", 1)).with_cost(4);
 ///
-/// let Ok(decision) = store.apply(Operation::Peek(charge.clone().cost(11).into())).await;
+/// let Ok(decision) = store.apply(Operation::Peek(charge.clone().with_cost(11).into())).await;
 /// assert_eq!(decision.outcome(), tollgate::Outcome::Impossible);
 /// let Ok(mut decision) = store.apply(Operation::Acquire(charge.clone().into())).await;
 /// assert_eq!(decision.tiers()[0].verdict().remaining(), 6);
@@ -64,7 +64,7 @@ impl Operation {
     }
 
     /// Its charges, in order.
-    pub(crate) fn charges(&self) -> impl Iterator<Item = &Charge> {
+    pub fn charges(&self) -> impl Iterator<Item = &Charge> {
         let (charges, charged) = match self {
             Self::Acquire(charges) | Self::Peek(charges) | Self::Reset(charges) => (charges.as_slice(), &[][..]),
             Self::Refund(receipt) | Self::Settle(receipt) => (&[][..], receipt.charged()),

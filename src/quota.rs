@@ -10,13 +10,16 @@ use crate::{
 /// What a request is charged: 1 by default. A cost of 0 is decided, but charges nothing.
 pub type Cost = u32;
 
+/// The largest count of a window: settling may charge up to twice its limit.
+pub(crate) const MAX_COUNT: u64 = 2 * Cost::MAX as u64;
+
 /// Bounds a caller's cost to the largest that limits can count.
 pub(crate) fn bounded(cost: u64) -> Cost {
     cost.try_into().unwrap_or(Cost::MAX)
 }
 
 /// What a quota counts, for clients: the quota unit (`qu`) of `RateLimit-Policy`. Requests, unless a tier
-/// [names another](crate::RateLimitLayer::quota_unit).
+/// [names another](crate::Tier::quota_unit).
 ///
 /// ```
 /// use tollgate::QuotaUnit;

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::{
     algorithm::Mark,
-    charge::Charge,
+    charge::{Charge, TierIndex},
     limit::Limit,
     quota::{self, Cost},
 };
@@ -24,7 +24,7 @@ use crate::{
 /// let requests = Limit::new("requests", TokenBucket::new(Quota::per_minute(100)));
 /// let tokens = Limit::new("tokens", TokenBucket::new(Quota::per_minute(100_000)));
 /// let mut charges = Charges::from(Charge::new(requests, Key::new("user:1")));
-/// charges.push(Charge::new(tokens, Key::new("user:1")).cost(1000))?; // an estimate
+/// charges.push(Charge::new(tokens, Key::new("user:1")).with_cost(1000))?; // an estimate
 ///
 /// let mut decision = store.apply(Operation::Acquire(charges)).await?;
 /// let receipt = decision.take_receipt().expect("it was admitted");
@@ -40,9 +40,9 @@ pub struct Receipt {
     charged: SmallVec<[Charged; 1]>,
 }
 
-/// A charge and its position in the state.
+/// A charge of a [`Receipt`], and its position in the state.
 #[derive(Debug)]
-pub(crate) struct Charged {
+pub struct Charged {
     pub(crate) charge: Charge,
     pub(crate) mark: Mark,
     /// The true cost, if it has been set.
@@ -62,12 +62,22 @@ impl Charged {
         }
     }
 
-    fn is_under(&self, limit: &str) -> bool {
-        self.charge.limit.name() == limit
+    fn is_of(&self, tier: TierIndex) -> bool {
+        self.charge.settled_by == Some(tier)
+    }
+
+    /// The charge, with the cost that was charged.
+    pub fn charge(&self) -> &Charge {
+        &self.charge
+    }
+
+    /// The position of the charge in the state.
+    pub fn mark(&self) -> Mark {
+        self.mark
     }
 
     /// The cost to settle to: the true cost, or by default what was charged.
-    pub(crate) fn to(&self) -> Cost {
+    pub fn to(&self) -> Cost {
         self.to.unwrap_or(self.charge.cost)
     }
 }
@@ -98,7 +108,8 @@ impl Receipt {
         self.charged.is_empty()
     }
 
-    pub(crate) fn charged(&self) -> &[Charged] {
+    /// The charges with their positions, for stores of your own.
+    pub fn charged(&self) -> &[Charged] {
         &self.charged
     }
 
@@ -123,19 +134,29 @@ impl Receipt {
 
     /// Sets the true cost for the tiers of one limit, where tiers count different things.
     pub fn settled_for(mut self, limit: &str, cost: u64) -> Self {
-        self.settle_for(limit, cost);
+        self.settle(|charged| charged.charge.limit.name() == limit, cost);
         self
     }
 
-    pub(crate) fn settle_for(&mut self, limit: &str, cost: u64) {
-        let to = Some(quota::bounded(cost));
-        let tiers = self.charged.iter_mut().filter(|charged| charged.is_under(limit));
-        tiers.for_each(|charged| charged.to = to);
+    /// Whether this tier of a layer was charged, and may be settled by the response.
+    pub(crate) fn has_charged(&self, tier: TierIndex) -> bool {
+        self.charged.iter().any(|charged| charged.is_of(tier))
     }
 
-    /// Splits off the charges of one limit whose true cost has not been set.
-    pub(crate) fn take_unsettled(&mut self, limit: &str) -> Option<Self> {
-        self.take(|charged| charged.is_under(limit) && charged.to.is_none())
+    /// Sets the true cost for one tier of a layer.
+    pub(crate) fn settle_tier(&mut self, tier: TierIndex, cost: u64) {
+        self.settle(|charged| charged.is_of(tier), cost);
+    }
+
+    /// Splits off the charge of one tier of a layer.
+    pub(crate) fn take_tier(&mut self, tier: TierIndex) -> Option<Self> {
+        self.take(|charged| charged.is_of(tier))
+    }
+
+    fn settle(&mut self, which: impl Fn(&Charged) -> bool, cost: u64) {
+        let to = Some(quota::bounded(cost));
+        let charged = self.charged.iter_mut().filter(|charged| which(charged));
+        charged.for_each(|charged| charged.to = to);
     }
 
     fn take(&mut self, which: impl Fn(&Charged) -> bool) -> Option<Self> {

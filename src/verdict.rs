@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::time::Micros;
+use crate::time::{Micros, micros};
 
 /// Whether a limit admits a request.
 ///
@@ -136,6 +136,17 @@ impl Remaining {
 }
 
 impl Verdict {
+    /// A verdict: the outcome, what remains, how long until something does if nothing remains, and how long until the state is fresh.
+    /// All are of the state after the charge if the request is admitted. For stores of your own that do not use
+    /// [`Operation::apply_to`](crate::Operation::apply_to).
+    pub fn new(outcome: Outcome, remaining: u64, available_after: Duration, reset_after: Duration) -> Self {
+        Self {
+            outcome,
+            remaining: Remaining::new(remaining, outcome, || micros(available_after)),
+            reset_after: micros(reset_after),
+        }
+    }
+
     /// The verdict after some time without other charges. Waits stay above 0: only a new decision can admit.
     pub(crate) fn advanced_by(self, elapsed: Micros) -> Self {
         let outcome = match self.outcome {

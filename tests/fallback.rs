@@ -62,13 +62,13 @@ async fn memory_decides_while_redis_is_down_and_starts_empty() {
 async fn a_charge_is_refunded_by_the_store_that_made_it() {
     let mut both = both();
     let mut by_redis = both.acquire(bucket()).await;
-    let mut settled = both.acquire(bucket().cost(3)).await;
+    let mut settled = both.acquire(bucket().with_cost(3)).await;
     let settle = Operation::Settle(settled.take_receipt().unwrap().settled(1));
     assert_eq!(remaining(&both.store.apply(settle).await.unwrap()), 8);
 
     both.redis.kill();
-    let mut refunded = both.acquire(bucket().cost(5)).await;
-    let mut settled = both.acquire(bucket().cost(3)).await;
+    let mut refunded = both.acquire(bucket().with_cost(5)).await;
+    let mut settled = both.acquire(bucket().with_cost(3)).await;
     let refund = Operation::Refund(refunded.take_receipt().unwrap());
     assert_eq!(remaining(&both.store.apply(refund).await.unwrap()), 7);
     let settle = Operation::Settle(settled.take_receipt().unwrap().settled(4));
@@ -78,7 +78,7 @@ async fn a_charge_is_refunded_by_the_store_that_made_it() {
     let refund = Operation::Refund(by_redis.take_receipt().unwrap());
     let error = both.store.apply(refund).await.unwrap_err();
     assert!(matches!(error, StoreError::Connection { .. }), "{error:?}");
-    assert_eq!(remaining(&both.acquire(bucket().cost(0)).await), 6);
+    assert_eq!(remaining(&both.acquire(bucket().with_cost(0)).await), 6);
 }
 
 #[tokio::test]
@@ -98,14 +98,17 @@ async fn a_leaky_bucket_queues_in_memory() {
 #[tokio::test]
 async fn a_reset_applies_to_both_stores() {
     let mut both = both();
-    both.acquire(bucket().cost(10)).await;
+    both.acquire(bucket().with_cost(10)).await;
     let reset = || Operation::Reset(bucket().into());
-    let Ok(_) = both.memory.apply(Operation::Acquire(bucket().cost(10).into())).await;
+    let Ok(_) = both
+        .memory
+        .apply(Operation::Acquire(bucket().with_cost(10).into()))
+        .await;
     assert_eq!(remaining(&both.store.apply(reset()).await.unwrap()), 10);
     assert!(both.memory.is_empty());
     // The reset fails because Redis is down, but applies to memory.
     both.redis.kill();
-    both.acquire(bucket().cost(10)).await;
+    both.acquire(bucket().with_cost(10)).await;
     assert!(both.store.apply(reset()).await.is_err());
     assert_eq!(remaining(&both.acquire(bucket()).await), 9);
 }
@@ -134,7 +137,7 @@ async fn a_full_wait_queue_rejects_with_the_decision_of_the_fallback() {
     let unreachable = RedisStore::builder().url(&format!("redis://127.0.0.1:{}", port.number()));
     let memory = MemoryStore::builder().clock(clock.clone()).build();
     let store = Fallback::new(unreachable.clock(clock.clone()).build().unwrap(), memory);
-    let limiter = Limiter::new("name", TokenBucket::new(Quota::per_hour(1)), store).max_waiters(1);
+    let limiter = Limiter::token_bucket("name", Quota::per_hour(1), store).max_waiters(1);
     let (key, two_hours) = (Key::new("key"), Duration::from_secs(7200));
     assert!(limiter.check(&key).await.unwrap().admits());
     let head = limiter.wait(&key, two_hours);

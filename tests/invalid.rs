@@ -207,7 +207,7 @@ fn a_duplicate_key_in_a_group() {
     let first = charge("user", counter, "k");
     let same = [
         first.clone(),
-        charge("user", counter, "k").cost(0),
+        charge("user", counter, "k").with_cost(0),
         charge("user", counter.buckets(1), "k").shadow(),
         charge("user", SlidingCounter::new(Quota::per_minute(11)), "k"),
     ];

@@ -1,5 +1,6 @@
 //! The Redis store and its Lua script, on real servers with injected faults.
 
+mod conformance;
 mod fallback;
 mod hazards;
 mod limiter;
@@ -8,4 +9,3 @@ mod processes;
 mod redis;
 mod script;
 mod support_works;
-mod vectors;

@@ -7,7 +7,7 @@ use std::{env, error::Error, net::SocketAddr, process::ExitCode};
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
-use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+use tollgate::{MemoryStore, RuleSet, RulesLayer};
 use tracing::Level;
 
 async fn run() -> Result<(), Box<dyn Error>> {
@@ -17,7 +17,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let app = Router::new()
         .route("/api/reports/{id}", get(async || "a report\n"))
         .fallback(async || "hello\n")
-        .layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
+        .layer(RulesLayer::new(rules.clone(), MemoryStore::new()));
 
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let listener = TcpListener::bind(&listen)

@@ -80,3 +80,17 @@ pub struct Mark {
     /// The units of backlog per token of a bucket; 0 for windows.
     pub(crate) unit: u64,
 }
+
+impl Mark {
+    /// The time of the charge, its position (the start of a window, the index of a sub-window, the backlog of a bucket), and the units of
+    /// backlog per token, which are 0 for windows. For stores of your own that do not use
+    /// [`Operation::apply_to`](crate::Operation::apply_to).
+    pub const fn new(at: Micros, position: u64, unit: u64) -> Self {
+        Self { at, position, unit }
+    }
+
+    /// The three numbers of [`new`](Self::new).
+    pub const fn to_numbers(self) -> [u64; 3] {
+        [self.at, self.position, self.unit]
+    }
+}

@@ -129,6 +129,34 @@ impl AnyAlgorithm {
         })
     }
 
+    /// The state that is displayed as this text; `None` if this algorithm has no such state.
+    ///
+    /// For [stores](crate::Store) that keep states as texts.
+    ///
+    /// ```
+    /// use tollgate::{Algorithm, FixedWindow, Quota, State};
+    ///
+    /// let algorithm = FixedWindow::new(Quota::per_minute(10)).to_any();
+    /// let mut state = State::Fresh;
+    /// algorithm.acquire(&mut state, 90_000_000, 3);
+    /// assert_eq!(algorithm.parse_state(&state.to_string()), Some(state));
+    /// assert_eq!(algorithm.parse_state(""), Some(State::Fresh));
+    /// assert_eq!(algorithm.parse_state("garbage"), None);
+    /// ```
+    pub fn parse_state(&self, text: &str) -> Option<State> {
+        if text.is_empty() {
+            return Some(State::Fresh);
+        }
+        let numbers = text.split(' ').map(|number| number.parse().ok());
+        let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
+        Some(match self {
+            Self::TokenBucket(_) | Self::LeakyBucket(_) => State::Bucket(BucketState::from_numbers(&numbers)?),
+            Self::FixedWindow(_) => State::FixedWindow(FixedWindowState::from_numbers(&numbers)?),
+            Self::SlidingLog(_) => State::SlidingLog(SlidingLogState::from_numbers(&numbers)?.into()),
+            Self::SlidingCounter(counter) => State::SlidingCounter(counter.state_from_numbers(&numbers)?),
+        })
+    }
+
     /// Whether it may delay requests that it admits.
     pub const fn is_queueing(&self) -> bool {
         matches!(self, Self::LeakyBucket(LeakyBucket { queue: true, .. }))

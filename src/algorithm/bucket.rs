@@ -10,7 +10,7 @@ use super::Mark;
 use crate::{
     config_error::ConfigError,
     quota::{Cost, Quota, at_least_one},
-    time::Micros,
+    time::{MAX_TIMESTAMP, Micros},
     verdict::{Outcome, Remaining, Verdict},
 };
 
@@ -23,6 +23,17 @@ pub struct BucketState {
     backlog: u64,
     unit: u64,
     last: Micros,
+}
+
+impl BucketState {
+    /// The state of these numbers, as it is displayed; `None` if no bucket has such a state.
+    pub(super) fn from_numbers(numbers: &[u64]) -> Option<Self> {
+        let &[backlog, unit, last] = numbers else {
+            return None;
+        };
+        let is_valid = (1..=2 * MAX_BACKLOG).contains(&backlog) && (1..=MAX_BACKLOG).contains(&unit);
+        (is_valid && last <= MAX_TIMESTAMP).then_some(Self { backlog, unit, last })
+    }
 }
 
 impl fmt::Display for BucketState {

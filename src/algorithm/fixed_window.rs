@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
-    quota::{Cost, Quota},
-    time::Micros,
+    quota::{Cost, MAX_COUNT, Quota},
+    time::{MAX_TIMESTAMP, Micros},
     verdict::{Outcome, Remaining, Verdict},
 };
 
@@ -38,6 +38,17 @@ pub struct FixedWindow {
 pub struct FixedWindowState {
     start: Micros,
     count: u64,
+}
+
+impl FixedWindowState {
+    /// The state of these numbers, as it is displayed; `None` if no window has such a state.
+    pub(super) fn from_numbers(numbers: &[u64]) -> Option<Self> {
+        let &[start, count] = numbers else {
+            return None;
+        };
+        let is_valid = start <= MAX_TIMESTAMP && (1..=MAX_COUNT).contains(&count);
+        is_valid.then_some(Self { start, count })
+    }
 }
 
 impl fmt::Display for FixedWindowState {

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
     config_error::{self, ConfigError},
-    quota::{Cost, Quota, at_least_one},
-    time::Micros,
+    quota::{Cost, MAX_COUNT, Quota, at_least_one},
+    time::{MAX_TIMESTAMP, Micros},
     verdict::{Outcome, Remaining, Verdict},
 };
 
@@ -44,6 +44,24 @@ pub struct SlidingCounterState {
     newest: u64,
     /// Newest first. The first and the last are not 0. Their number is at most that of the sub-windows, plus one.
     counts: SmallVec<[u64; 2]>,
+}
+
+impl SlidingCounter {
+    /// The state of these numbers, as it is displayed; `None` if this counter has no such state.
+    pub(super) fn state_from_numbers(&self, numbers: &[u64]) -> Option<SlidingCounterState> {
+        let [newest, counts @ ..] = numbers else {
+            return None;
+        };
+        let (first, last) = (counts.first()?, counts.last()?);
+        let is_valid = counts.len() <= self.buckets as usize + 1
+            && counts.iter().all(|count| *count <= MAX_COUNT)
+            && *first > 0
+            && *last > 0;
+        (is_valid && *newest <= MAX_TIMESTAMP / self.width).then(|| SlidingCounterState {
+            newest: *newest,
+            counts: counts.into(),
+        })
+    }
 }
 
 impl fmt::Display for SlidingCounterState {

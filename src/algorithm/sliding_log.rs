@@ -6,7 +6,7 @@ use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
     config_error::{self, ConfigError},
     quota::{Cost, Quota},
-    time::Micros,
+    time::{MAX_TIMESTAMP, Micros},
     verdict::{Outcome, Remaining, Verdict},
 };
 
@@ -36,6 +36,16 @@ pub struct SlidingLog {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlidingLogState {
     entries: VecDeque<Micros>,
+}
+
+impl SlidingLogState {
+    /// The state of these numbers, as it is displayed; `None` if no log has such a state.
+    pub(super) fn from_numbers(numbers: &[u64]) -> Option<Self> {
+        let is_valid = numbers.is_sorted() && numbers.last().is_some_and(|last| *last <= MAX_TIMESTAMP);
+        is_valid.then(|| Self {
+            entries: numbers.iter().copied().collect(),
+        })
+    }
 }
 
 impl fmt::Display for SlidingLogState {

@@ -1,5 +1,7 @@
 //! Key extractors for any kind of request, with default keys and optional keys.
 
+use std::{fmt, sync::Arc};
+
 use super::error::KeyError;
 use crate::key::Key;
 
@@ -237,9 +239,41 @@ impl<Req, K: KeyExtractor<Req>> KeyExtractor<Req> for Optional<K> {
     }
 }
 
+/// Any key extractor for requests of one type: what [`RateLimitLayer::boxed`](crate::RateLimitLayer::boxed) makes of closures.
+pub struct BoxKeyExtractor<Req>(Arc<dyn KeyExtractor<Req> + Send + Sync>);
+
+impl<Req> BoxKeyExtractor<Req> {
+    /// Boxes a key extractor.
+    pub fn new(key: impl KeyExtractor<Req> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(key))
+    }
+}
+
+impl<Req> KeyExtractor<Req> for BoxKeyExtractor<Req> {
+    fn extract(&self, request: &Req) -> Result<Key, KeyError> {
+        self.0.extract(request)
+    }
+
+    fn extract_optional(&self, request: &Req) -> Result<Option<Key>, KeyError> {
+        self.0.extract_optional(request)
+    }
+}
+
+impl<Req> Clone for BoxKeyExtractor<Req> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<Req> fmt::Debug for BoxKeyExtractor<Req> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoxKeyExtractor").finish_non_exhaustive()
+    }
+}
+
 /// One key for all requests: `global`.
 ///
-/// A global limit protects the service from overload. It should be [hidden](crate::RateLimitLayer::hidden), because its
+/// A global limit protects the service from overload. It should be [hidden](crate::Tier::hidden), because its
 /// remaining quota shows clients how busy the service is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Global;

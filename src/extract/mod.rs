@@ -62,6 +62,6 @@ pub use self::{
     http::{
         ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, InNetworks, NoPeerAddr, QueryParam,
     },
-    key_extractor::{Global, IntoKey, KeyExtractor, Optional, Or},
+    key_extractor::{BoxKeyExtractor, Global, IntoKey, KeyExtractor, Optional, Or},
     matcher::Matcher,
 };

@@ -1,54 +1,39 @@
 //! The constructors of a layer.
 
-use std::marker::PhantomData;
-
 use super::RateLimitLayer;
 use crate::{
-    algorithm::{Algorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
+    algorithm::{FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
     config_error::{self, ConfigError},
-    limit::Limit,
-    policy::PerKey,
+    policy::Tier,
     quota::Quota,
     respond::HttpResponder,
-    service::OnFailure,
+    service::Settings,
     store::Store,
 };
 
-impl<A: Algorithm, K, St: Store> RateLimitLayer<A, K, St> {
-    /// A layer with an algorithm that has further settings: anchored, with sub-windows, policing, with another capacity.
+impl<A, K, O, St: Store> RateLimitLayer<A, K, St, HttpResponder, O> {
+    /// A layer with one tier, which may have options, and an algorithm with further settings.
     ///
     /// ```
-    /// use tollgate::{ClientIp, FixedWindow, MemoryStore, Quota, RateLimitLayer};
+    /// use tollgate::{ClientIp, FixedWindow, MemoryStore, Quota, RateLimitLayer, Tier};
     ///
     /// let a_day_from_the_first_request = FixedWindow::new(Quota::per_day(1000)).anchored();
-    /// let layer = RateLimitLayer::new("daily", a_day_from_the_first_request, ClientIp::peer(), MemoryStore::new());
+    /// let daily = Tier::new("daily", a_day_from_the_first_request, ClientIp::peer()).hidden();
+    /// let layer = RateLimitLayer::new(daily, MemoryStore::new());
     /// # let _ = layer;
     /// ```
-    ///
-    /// # Panics
-    /// If [`try_new`](Self::try_new) returns an error.
-    #[track_caller]
-    pub fn new(name: &str, algorithm: A, key: K, store: St) -> Self {
-        config_error::expect(Self::try_new(name, algorithm, key, store))
-    }
-
-    /// A layer with one tier, or an error if the name is not 1 to 64 characters of `a-z 0-9 _ . -`.
-    pub fn try_new(name: &str, algorithm: A, key: K, store: St) -> Result<Self, ConfigError> {
-        let limit = Limit::try_new(name, algorithm)?;
-        Ok(Self {
-            first: PhantomData,
-            policy: PerKey::new(limit.clone(), key),
-            tiers: vec![limit],
-            store,
-            respond: HttpResponder::new(),
-            on_failure: OnFailure::default(),
-            wait: None,
-        })
+    pub fn new(tier: Tier<A, K, O>, store: St) -> Self {
+        Self {
+            limits: vec![tier.limit().clone()],
+            first: tier,
+            rest: (),
+            settings: Settings::new(store),
+        }
     }
 }
 
 macro_rules! constructors {
-    ($($algorithm:ident, $name:ident, $try_name:ident, $build:expr, $summary:literal;)*) => {$(
+    ($($algorithm:ident, $name:ident, $try_name:ident, $summary:literal;)*) => {$(
         impl<K, St: Store> RateLimitLayer<$algorithm, K, St> {
             #[doc = concat!("A layer with a [`", stringify!($algorithm), "`]: ", $summary)]
             ///
@@ -62,26 +47,21 @@ macro_rules! constructors {
             #[doc = concat!("Like [`", stringify!($name), "`](Self::", stringify!($name), "),")]
             /// or an error if the name or the quota is invalid.
             pub fn $try_name(name: &str, quota: Quota, key: K, store: St) -> Result<Self, ConfigError> {
-                Self::try_new(name, $build(quota)?, key, store)
+                Ok(Self::new(Tier::$try_name(name, quota, key)?, store))
             }
         }
     )*};
 }
 
 constructors! {
-    TokenBucket, token_bucket, try_token_bucket, TokenBucket::try_new,
+    TokenBucket, token_bucket, try_token_bucket,
         "admits bursts of up to one quota, and the rate of the quota on average.";
-    LeakyBucket, leaky_bucket, try_leaky_bucket, LeakyBucket::try_new,
+    LeakyBucket, leaky_bucket, try_leaky_bucket,
         "queues up to one quota of requests, and releases them at a constant rate.";
-    FixedWindow, fixed_window, try_fixed_window, infallible(FixedWindow::new),
+    FixedWindow, fixed_window, try_fixed_window,
         "admits one quota per calendar minute, hour or day.";
-    SlidingLog, sliding_log, try_sliding_log, SlidingLog::try_new,
+    SlidingLog, sliding_log, try_sliding_log,
         "admits at most one quota in any window, wherever it begins.";
-    SlidingCounter, sliding_counter, try_sliding_counter, infallible(SlidingCounter::new),
+    SlidingCounter, sliding_counter, try_sliding_counter,
         "approximates the log with the memory of a fixed window. If in doubt, choose this one.";
-}
-
-/// Adapts a constructor that accepts every quota.
-fn infallible<A>(new: impl Fn(Quota) -> A) -> impl Fn(Quota) -> Result<A, ConfigError> {
-    move |quota| Ok(new(quota))
 }

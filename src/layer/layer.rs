@@ -1,26 +1,26 @@
 //! The layer, and its `Layer` implementation.
 
-use std::{fmt, marker::PhantomData, sync::atomic::AtomicBool};
+use std::fmt;
 
 use tower_layer::Layer;
 
 use crate::{
     limit::Limit,
-    policy::PerKey,
+    policy::Tier,
     respond::HttpResponder,
-    service::{Enforcer, OnFailure, RateLimit},
-    wait_queue::WaitConfig,
+    service::{RateLimit, Settings},
+    store::{MemoryStore, Store},
 };
 
 /// Limits the rate of requests to the service it wraps.
 ///
-/// Five constructors select the algorithm; [`new`](Self::new) takes one with further settings. Each constructor takes the name
-/// of the limit, the quota, a [key extractor](crate::extract) and a store. Layers on the same store whose limits have the same
-/// name, algorithm and window share their state; so do the clones of a layer, and all routes that it wraps.
+/// Five constructors select the algorithm: each takes the name of the limit, the quota, a [key extractor](crate::extract) and a store.
+/// [`new`](Self::new) takes a [`Tier`] with further settings. Layers on the same store whose limits have the same name, algorithm and
+/// window share their state; so do the clones of a layer, and all routes that it wraps.
 ///
 /// ```
 /// use axum::{Router, routing::get};
-/// use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, TokenBucket};
+/// use tollgate::{ClientIp, Global, Header, MemoryStore, Quota, RateLimitLayer, Tier};
 ///
 /// let store = MemoryStore::new(); // or RedisStore::connect("redis://127.0.0.1:6379")?
 /// let user = Header::new("x-user-id").or(ClientIp::peer());
@@ -30,7 +30,7 @@ use crate::{
 ///         RateLimitLayer::sliding_log("expensive", Quota::per_minute(10), user.clone(), store.clone())))
 ///     .route("/api/hello", get(async || "hello"))
 ///     .layer(RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
-///         .tier("user", TokenBucket::new(Quota::per_minute(100)), user));
+///         .tier(Tier::token_bucket("user", Quota::per_minute(100), user)));
 /// # let _ = app;
 /// ```
 ///
@@ -38,10 +38,8 @@ use crate::{
 /// Layers compose like all tower layers, each with its own round trip to the store: a charge of an outer layer stays if an
 /// inner layer denies the request. The [tiers](Self::tier) of one layer are charged together, all or none, in one round trip.
 ///
-/// Per-tier methods apply to the tier before them: [`quota`](Self::quota) and [`cost`](Self::cost) set its quota and cost per
-/// request; [`refund_if`](Self::refund_if), [`settle`](Self::settle) and `settle_body` correct its charge by the response;
-/// [`hidden`](Self::hidden) and [`shadow`](Self::shadow) hide it from clients, or stop it from denying. The other methods, such
-/// as [`exempt`](Self::exempt), [`block`](Self::block) and [`wait`](Self::wait), apply to the whole layer.
+/// The methods of a [`Tier`] set what the tier does: its quota and cost per request, corrections by the response, whether clients see
+/// it. The methods of the layer, such as [`exempt`](Self::exempt), [`block`](Self::block) and [`wait`](Self::wait), apply to all tiers.
 ///
 /// # Responses
 /// [`HttpResponder`] answers rejected HTTP requests, and adds rate-limit headers to the responses of the others;
@@ -54,21 +52,57 @@ use crate::{
 /// concerns the limits on nodes that are down: the limits on the other nodes stay exact.
 ///
 /// # Types
-/// `A` and `K` are the algorithm and the key extractor of the first tier, `St` is the store, `R` the responder, and `P` the
-/// [policy](crate::policy), which determines what requests are charged.
+/// `A` and `K` are the algorithm and the key extractor of the first tier, `St` is the store, and `R` the responder. `O` are the options
+/// of the first tier, and `T` are the later tiers and the filters, in the types of [`policy`](crate::policy). All but `A` and `K` have
+/// defaults, so a layer can be the field of a struct or the result of a function. For a layer with closures, which have no type that
+/// could be written, there is [`boxed`](Self::boxed):
+///
+/// ```
+/// use axum::{extract::Request, response::Response};
+/// use tollgate::{BoxRateLimitLayer, ClientIp, Key, MemoryStore, Quota, RateLimitLayer, RedisStore, Tier, TokenBucket};
+///
+/// struct Limits {
+///     on_one_node: RateLimitLayer<TokenBucket, ClientIp>,
+///     shared: RateLimitLayer<TokenBucket, ClientIp, RedisStore>,
+///     by_tenant: RateLimitLayer<TokenBucket, fn(&Request) -> Option<Key>>,
+///     uploads: BoxRateLimitLayer<Request, Response>,
+/// }
+///
+/// fn tenant(request: &Request) -> Option<Key> {
+///     request.uri().host().map(|host| Key::named("tenant", host))
+/// }
+///
+/// fn uploads() -> BoxRateLimitLayer<Request, Response> {
+///     let bytes = |request: &Request| request.headers().get("x-bytes")?.to_str().ok()?.parse().ok();
+///     let tier = Tier::token_bucket("uploads", Quota::per_minute(1_000_000), ClientIp::peer()).cost(bytes);
+///     RateLimitLayer::new(tier, MemoryStore::new()).boxed()
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (quota, client) = (Quota::per_minute(100), ClientIp::peer());
+/// let limits = Limits {
+///     on_one_node: RateLimitLayer::token_bucket("node", quota, client.clone(), MemoryStore::new()),
+///     shared: RateLimitLayer::token_bucket("shared", quota, client, RedisStore::connect("redis://127.0.0.1:6379")?),
+///     by_tenant: RateLimitLayer::token_bucket("tenant", quota, tenant, MemoryStore::new()),
+///     uploads: uploads(),
+/// };
+/// # let app: axum::Router = axum::Router::new();
+/// # let _ = app.layer(limits.on_one_node).layer(limits.shared).layer(limits.by_tenant).layer(limits.uploads);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
 #[must_use = "a layer does nothing unless it wraps a service"]
-pub struct RateLimitLayer<A, K, St, R = HttpResponder, P = PerKey<K>> {
-    pub(super) first: PhantomData<fn() -> (A, K)>,
-    pub(super) policy: P,
-    /// The limit of every tier, with its static quota. Per-tier methods apply to the last one.
-    pub(super) tiers: Vec<Limit>,
-    pub(super) store: St,
-    pub(super) respond: R,
-    pub(super) on_failure: OnFailure,
-    pub(super) wait: Option<WaitConfig>,
+pub struct RateLimitLayer<A, K, St = MemoryStore, R = HttpResponder, O = (), T = ()> {
+    pub(super) first: Tier<A, K, O>,
+    /// The later tiers and the filters: `()`, or a pair of them and the one that follows.
+    pub(super) rest: T,
+    /// The limit of every tier, to keep their names apart.
+    pub(super) limits: Vec<Limit>,
+    pub(super) settings: Settings<St, R>,
 }
 
-impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
     /// Replaces the responder.
     ///
     /// Use [`HttpResponder`] with other settings, [`GrpcResponder`](crate::GrpcResponder) for tonic's own server,
@@ -85,78 +119,63 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// # let router: axum::Router = axum::Router::new();
     /// # let _ = router.layer(problems).layer(terse);
     /// ```
-    pub fn respond_with<T>(self, respond: T) -> RateLimitLayer<A, K, St, T, P> {
-        self.map(|_| respond, |policy| policy)
+    pub fn respond_with<U>(self, respond: U) -> RateLimitLayer<A, K, St, U, O, T> {
+        self.map_settings(|settings| settings.respond_with(respond))
     }
 
-    pub(super) fn last(&self) -> &Limit {
-        self.tiers.last().expect("a layer in code has at least one tier")
-    }
-
-    pub(super) fn then<Q>(self, step: Q) -> RateLimitLayer<A, K, St, R, (P, Q)> {
-        self.map(|respond| respond, |policy| (policy, step))
-    }
-
-    /// Replaces the responder and the policy, by values of other types.
-    pub(super) fn map<T, Q>(
-        self,
-        respond: impl FnOnce(R) -> T,
-        policy: impl FnOnce(P) -> Q,
-    ) -> RateLimitLayer<A, K, St, T, Q> {
+    /// Adds a tier or a filter.
+    pub(super) fn with<U>(self, part: U) -> RateLimitLayer<A, K, St, R, O, (T, U)> {
         RateLimitLayer {
-            first: PhantomData,
-            policy: policy(self.policy),
-            tiers: self.tiers,
-            store: self.store,
-            respond: respond(self.respond),
-            on_failure: self.on_failure,
-            wait: self.wait,
+            first: self.first,
+            rest: (self.rest, part),
+            limits: self.limits,
+            settings: self.settings,
+        }
+    }
+
+    pub(super) fn map_settings<S, U>(
+        self,
+        map: impl FnOnce(Settings<St, R>) -> Settings<S, U>,
+    ) -> RateLimitLayer<A, K, S, U, O, T> {
+        RateLimitLayer {
+            first: self.first,
+            rest: self.rest,
+            limits: self.limits,
+            settings: map(self.settings),
         }
     }
 }
 
-impl<S, A, K, St, R, P> Layer<S> for RateLimitLayer<A, K, St, R, P>
+impl<S, A, K, St, R, O, T> Layer<S> for RateLimitLayer<A, K, St, R, O, T>
 where
+    A: Clone,
+    K: Clone,
     St: Clone,
     R: Clone,
-    P: Clone,
+    O: Clone,
+    T: Clone,
 {
-    type Service = RateLimit<S, P, St, R>;
+    type Service = RateLimit<S, (Tier<A, K, O>, T), St, R>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        let layer = self.clone();
-        let enforcer = Enforcer {
-            policy: layer.policy,
-            store: layer.store,
-            respond: layer.respond,
-            on_failure: layer.on_failure,
-            wait: layer.wait,
-            misconfigured: AtomicBool::new(false),
-        };
-        RateLimit::new(inner, enforcer)
+        let policy = (self.first.clone(), self.rest.clone());
+        RateLimit::with_policy(inner, policy, self.settings.clone())
     }
 }
 
-impl<A, K, St: Clone, R: Clone, P: Clone> Clone for RateLimitLayer<A, K, St, R, P> {
-    fn clone(&self) -> Self {
-        Self {
-            first: PhantomData,
-            policy: self.policy.clone(),
-            tiers: self.tiers.clone(),
-            store: self.store.clone(),
-            respond: self.respond.clone(),
-            on_failure: self.on_failure,
-            wait: self.wait.clone(),
-        }
+impl RateLimit<(), (), (), ()> {
+    /// The layer of a tier: the same as [`RateLimitLayer::new`].
+    pub fn layer<A, K, O, St: Store>(tier: Tier<A, K, O>, store: St) -> RateLimitLayer<A, K, St, HttpResponder, O> {
+        RateLimitLayer::new(tier, store)
     }
 }
 
-impl<A, K, St: fmt::Debug, R, P> fmt::Debug for RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St: fmt::Debug, R, O, T> fmt::Debug for RateLimitLayer<A, K, St, R, O, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimitLayer")
-            .field("tiers", &self.tiers)
-            .field("store", &self.store)
-            .field("on_failure", &self.on_failure)
+            .field("limits", &self.limits)
+            .field("store", &self.settings.store)
+            .field("on_failure", &self.settings.on_failure)
             .finish_non_exhaustive()
     }
 }

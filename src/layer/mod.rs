@@ -1,14 +1,15 @@
-//! The `RateLimitLayer` and its builder methods.
+//! The layers and their builder methods.
 
+mod boxed;
 mod constructors;
-mod failing;
-mod in_code;
+mod failure_mode;
+mod filters;
 mod layer;
-mod outcomes;
+mod queueing;
 #[cfg(feature = "rules")]
-mod rules;
-mod screening;
+mod rules_layer;
 mod tiers;
-mod waiting;
 
-pub use self::layer::RateLimitLayer;
+#[cfg(feature = "rules")]
+pub use self::rules_layer::RulesLayer;
+pub use self::{boxed::BoxRateLimitLayer, layer::RateLimitLayer};

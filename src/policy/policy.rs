@@ -1,49 +1,46 @@
-//! The trait of all steps, and chains of steps.
+//! What a request is charged, and how its response settles the charges.
 
-use super::{bill::Bill, correction::Correction};
+use super::{charge_builder::ChargeBuilder, settlement::Settlement};
 
-/// Restricts implementations of [`Policy`] to this crate.
+/// Restricts implementations of [`Policy`] and [`TierOptions`](super::TierOptions) to this crate.
 pub trait Sealed {}
 
-/// Determines what a request is charged, and how its response corrects the charges.
+/// Determines what a request is charged, and how its response settles the charges.
 ///
 /// The trait is sealed, since it may get more methods.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a policy for requests of type `{Req}` and responses of type `{Res}`",
+    message = "`{Self}` cannot limit requests of type `{Req}` with responses of type `{Res}`",
     note = "each key of the layer must implement `KeyExtractor<{Req}>`, each closure for requests must take a `&{Req}`, and \
             each closure for responses a `&{Res}`"
 )]
 pub trait Policy<Req, Res>: Sealed {
-    /// Adds charges to a request's bill, or changes those of earlier steps.
-    fn bill(&self, request: &Req, bill: &mut Bill);
+    /// Adds charges for a request, or exempts or blocks it.
+    fn charge(&self, request: &Req, charges: &mut ChargeBuilder);
 
-    /// Corrects charges by the response.
-    fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
-        let _ = (response, correction);
+    /// Settles charges by the response.
+    fn settle(&self, response: &mut Res, settlement: &mut Settlement<'_>) {
+        let _ = (response, settlement);
     }
+}
 
-    /// Defers the correction of charges that no step has corrected until the response has been sent.
-    fn correct_later(&self, response: &mut Res, correction: &mut Correction<'_>) {
-        let _ = (response, correction);
-    }
+impl Sealed for () {}
+
+/// Nothing: the end of a chain.
+impl<Req, Res> Policy<Req, Res> for () {
+    fn charge(&self, _: &Req, _: &mut ChargeBuilder) {}
 }
 
 impl<P, Q> Sealed for (P, Q) {}
 
-/// A chain: a policy and the step that follows it.
+/// A policy, and one that follows it.
 impl<Req, Res, P: Policy<Req, Res>, Q: Policy<Req, Res>> Policy<Req, Res> for (P, Q) {
-    fn bill(&self, request: &Req, bill: &mut Bill) {
-        self.0.bill(request, bill);
-        self.1.bill(request, bill);
+    fn charge(&self, request: &Req, charges: &mut ChargeBuilder) {
+        self.0.charge(request, charges);
+        self.1.charge(request, charges);
     }
 
-    fn correct(&self, response: &Res, correction: &mut Correction<'_>) {
-        self.0.correct(response, correction);
-        self.1.correct(response, correction);
-    }
-
-    fn correct_later(&self, response: &mut Res, correction: &mut Correction<'_>) {
-        self.0.correct_later(response, correction);
-        self.1.correct_later(response, correction);
+    fn settle(&self, response: &mut Res, settlement: &mut Settlement<'_>) {
+        self.0.settle(response, settlement);
+        self.1.settle(response, settlement);
     }
 }

@@ -10,43 +10,32 @@ use axum::body::{Body, Bytes, HttpBody};
 use http::{Extensions, Response, header::CONTENT_LENGTH};
 use http_body::{Frame, SizeHint};
 
-use super::{Bill, Correction, Policy, policy::Sealed};
+use super::{options::TierOptions, policy::Sealed, settlement::TierSettlement};
 use crate::extract::IntoCost;
 
 /// Corrects a tier's charge to the cost that a closure returns when the response body ends.
 #[derive(Clone)]
-pub struct SettleBody<F> {
-    tier: Box<str>,
-    cost: F,
-}
-
-impl<F> SettleBody<F> {
-    /// For the tier of this name.
-    pub(crate) fn new(tier: &str, cost: F) -> Self {
-        let tier = tier.into();
-        Self { tier, cost }
-    }
-}
+pub struct SettleBody<F>(pub(super) F);
 
 impl<F> Sealed for SettleBody<F> {}
 
-impl<Req, F, C> Policy<Req, Response<Body>> for SettleBody<F>
+impl<Req, F, C> TierOptions<Req, Response<Body>> for SettleBody<F>
 where
     F: Fn(&SentBody) -> C + Clone + Send + 'static,
     C: IntoCost,
 {
-    fn bill(&self, _: &Req, bill: &mut Bill) {
-        bill.expect_correction(&self.tier);
+    fn may_settle(&self) -> bool {
+        true
     }
 
-    fn correct_later(&self, response: &mut Response<Body>, correction: &mut Correction<'_>) {
-        let Some(settling) = correction.later(&self.tier) else {
+    fn settle_at_end(&self, response: &mut Response<Body>, settlement: &mut TierSettlement<'_, '_>) {
+        let Some(charge) = settlement.take() else {
             return;
         };
-        let cost = self.cost.clone();
+        let cost = self.0.clone();
         let settle = move |sent: &SentBody, ending| match (cost(sent).into_cost(), ending) {
-            (Some(cost), Ending::Complete) => settling.to(cost),
-            (Some(cost), Ending::Early) => settling.raise_to(cost),
+            (Some(cost), Ending::Complete) => charge.settle(cost),
+            (Some(cost), Ending::Early) => charge.raise_to(cost),
             (None, _) => {}
         };
         let length = response.headers().get(CONTENT_LENGTH);
@@ -163,8 +152,6 @@ impl Drop for Metered {
 
 impl<F> fmt::Debug for SettleBody<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SettleBody")
-            .field("tier", &self.tier)
-            .finish_non_exhaustive()
+        f.debug_struct("SettleBody").finish_non_exhaustive()
     }
 }

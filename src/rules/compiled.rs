@@ -8,7 +8,7 @@ use crate::{
     extract::InNetworks,
     key::Key,
     limit::Limit,
-    policy::{Bill, Standing},
+    policy::{Access, ChargeBuilder},
 };
 
 #[derive(Debug)]
@@ -28,13 +28,13 @@ pub(super) struct Exemption {
 }
 
 impl CompiledRules {
-    pub(super) fn bill<B>(&self, request: &Request<B>, bill: &mut Bill) {
+    pub(super) fn charge<B>(&self, request: &Request<B>, charges: &mut ChargeBuilder) {
         let exempts = |exemption: &Exemption| exemption.matches(request, &self.trust);
         if self.exemptions.iter().any(exempts) {
-            return bill.stands(Ok(Standing::Exempt));
+            return charges.set_access(Ok(Access::Exempt));
         }
         let rules = self.rules.iter().filter(|rule| rule.scope.matches(request));
-        rules.for_each(|rule| rule.bill(request, &self.trust, bill));
+        rules.for_each(|rule| rule.push_charge(request, &self.trust, charges));
     }
 
     /// The limit with this name, or its variant on a plan.

@@ -9,7 +9,7 @@ use crate::{
     charge::Charge,
     extract::KeyError,
     limit::Limit,
-    policy::Bill,
+    policy::ChargeBuilder,
     quota::{self, Cost},
 };
 
@@ -39,14 +39,13 @@ pub(super) enum CostSpec {
 }
 
 impl Rule {
-    pub(super) fn bill<B>(&self, request: &Request<B>, trust: &Trust, bill: &mut Bill) {
+    pub(super) fn push_charge<B>(&self, request: &Request<B>, trust: &Trust, charges: &mut ChargeBuilder) {
         match self.charge(request, trust) {
-            Ok(Some(charge)) => bill.charge(charge),
+            Ok(Some(charge)) => charges.push(charge),
             Ok(None) => {}
-            Err(error) => bill.cannot_charge(&self.limit, error),
-        }
-        if self.shadow {
-            bill.shadow(self.limit.name());
+            // A shadow rejects no request.
+            Err(_) if self.shadow => {}
+            Err(error) => charges.push_missing_key(error),
         }
     }
 
@@ -56,7 +55,11 @@ impl Rule {
             return Ok(None);
         };
         let limit = self.limit_of(request, trust)?.clone();
-        Ok(Some(Charge::new(limit, key).cost(self.cost.of(request, trust)?)))
+        let charge = Charge::new(limit, key).with_cost(self.cost.of(request, trust)?);
+        Ok(Some(Charge {
+            shadow: self.shadow,
+            ..charge
+        }))
     }
 
     /// The limit of the request's plan, or the rule's own limit without a known plan.

@@ -15,7 +15,7 @@ use crate::{
     extract::KeyError,
     key::Key,
     limit::Limit,
-    policy::{Bill, Policy, Sealed, Unbilled},
+    policy::{ChargeBuilder, NotCharged, Policy, Sealed},
 };
 
 /// Bounds the size of a rules file, so that a log file passed by mistake is not read on every poll.
@@ -23,10 +23,10 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The rules of a [rules file](super).
 ///
-/// Clones share the rules: pass one clone to a [layer](crate::RateLimitLayer::rules), and keep another to replace them.
+/// Clones share the rules: pass one clone to a [layer](crate::RulesLayer), and keep another to replace them.
 ///
 /// ```
-/// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+/// use tollgate::{MemoryStore, RuleSet, RulesLayer};
 ///
 /// let rules = RuleSet::parse(r#"
 ///     [[limit]]
@@ -36,7 +36,7 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 ///     window = "1m"
 ///     key = "ip"
 /// "#)?;
-/// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
+/// let app: axum::Router = axum::Router::new().layer(RulesLayer::new(rules.clone(), MemoryStore::new()));
 ///
 /// // Invalid rules are not applied.
 /// assert!(rules.replace("limit = 100").is_err());
@@ -190,11 +190,11 @@ impl RuleSet {
     ///
     /// For callers that use a [store](crate::Store) without a layer, such as simulations and [tests](crate::guide::testing).
     pub fn charges<B>(&self, request: &Request<B>) -> Result<Charges, KeyError> {
-        let mut bill = Bill::default();
-        self.compiled().bill(request, &mut bill);
-        bill.due().map_err(|unbilled| match unbilled {
-            Unbilled::Key(error) => error,
-            Unbilled::Blocked => unreachable!("rules block no requests"),
+        let mut charges = ChargeBuilder::default();
+        self.compiled().charge(request, &mut charges);
+        charges.build().map_err(|not_charged| match not_charged {
+            NotCharged::Key(error) => error,
+            NotCharged::Blocked => unreachable!("rules block no requests"),
         })
     }
 
@@ -211,8 +211,8 @@ impl RuleSet {
 impl Sealed for RuleSet {}
 
 impl<B, Res> Policy<Request<B>, Res> for RuleSet {
-    fn bill(&self, request: &Request<B>, bill: &mut Bill) {
-        self.compiled().bill(request, bill);
+    fn charge(&self, request: &Request<B>, charges: &mut ChargeBuilder) {
+        self.compiled().charge(request, charges);
     }
 }
 

@@ -31,10 +31,10 @@ impl RuleSet {
     /// A background thread polls the file until the last clone of the rules is dropped.
     ///
     /// ```no_run
-    /// use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+    /// use tollgate::{MemoryStore, RuleSet, RulesLayer};
     ///
     /// let rules = RuleSet::watch("rules.toml")?;
-    /// let app: axum::Router = axum::Router::new().layer(RateLimitLayer::rules(rules, MemoryStore::new()));
+    /// let app: axum::Router = axum::Router::new().layer(RulesLayer::new(rules, MemoryStore::new()));
     /// # let _ = app;
     /// # Ok::<(), tollgate::RulesError>(())
     /// ```

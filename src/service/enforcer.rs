@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::settings::{OnFailure, Settings};
 use crate::{
     cancellation::{self, PendingAcquire, PendingSettle},
     charge::Charges,
@@ -9,29 +10,21 @@ use crate::{
     decision_span::{self, DecisionSpan},
     extract::KeyError,
     metrics::{self, DecisionSource, RequestOutcome},
-    policy::{Bill, Correction, Policy, SettleLater, Unbilled},
+    policy::{ChargeBuilder, NotCharged, Policy, SettleLater, Settlement},
     respond::Rejection,
     store::Store,
     wait_queue::{QueuedDecision, WaitConfig},
 };
 
 pub(crate) struct Enforcer<P, St, R> {
-    pub(crate) policy: P,
-    pub(crate) store: St,
-    pub(crate) respond: R,
-    pub(crate) on_failure: OnFailure,
+    pub(super) policy: P,
+    pub(super) store: St,
+    pub(super) respond: R,
+    on_failure: OnFailure,
     /// How long denied requests wait, if waiting is enabled.
-    pub(crate) wait: Option<WaitConfig>,
+    wait: Option<WaitConfig>,
     /// Whether the missing configuration behind a [`KeyError::NotProvided`] has been logged.
-    pub(crate) misconfigured: AtomicBool,
-}
-
-/// What happens to requests while the store fails. Charges carry it too, for a store that fails for some of them only.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum OnFailure {
-    #[default]
-    Open,
-    Closed,
+    misconfigured: AtomicBool,
 }
 
 /// The state of a request after `call`.
@@ -46,15 +39,34 @@ pub(super) enum Deferred<St: Store> {
     Rejected(Rejection),
 }
 
+impl<P, St, R> Enforcer<P, St, R> {
+    pub(super) fn new(policy: P, settings: Settings<St, R>) -> Self {
+        let Settings {
+            store,
+            respond,
+            on_failure,
+            wait,
+        } = settings;
+        Self {
+            policy,
+            store,
+            respond,
+            on_failure,
+            wait,
+            misconfigured: AtomicBool::new(false),
+        }
+    }
+}
+
 impl<P, St: Store, R> Enforcer<P, St, R> {
     /// Collects the charges of a request, and decides if the store can without waiting.
     pub(super) fn admit<Req, Res>(&self, request: &Req) -> (Admission<St>, DecisionSpan)
     where
         P: Policy<Req, Res>,
     {
-        let mut bill = Bill::default();
-        self.policy.bill(request, &mut bill);
-        let mut charges = match bill.due() {
+        let mut charges = ChargeBuilder::default();
+        self.policy.charge(request, &mut charges);
+        let mut charges = match charges.build() {
             Ok(charges) => charges,
             Err(why) => {
                 let rejected = Err(Deferred::Rejected(self.reject_uncharged(why)));
@@ -138,7 +150,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         }
     }
 
-    /// Settles the charges by the response, if the policy corrects them.
+    /// Settles the charges by the response, if a tier corrects them.
     pub(super) fn settle<Req, Res>(&self, response: &mut Res, decision: &mut Decision) -> Option<PendingSettle<St>>
     where
         P: Policy<Req, Res>,
@@ -150,20 +162,19 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
             let store = self.store.clone();
             Box::new(move |receipt| cancellation::settle(&store, receipt))
         };
-        let mut correction = Correction::new(decision.take_receipt()?, &later);
-        self.policy.correct(response, &mut correction);
-        self.policy.correct_later(response, &mut correction);
-        let receipt = correction.due()?;
+        let mut settlement = Settlement::new(decision.take_receipt()?, &later);
+        self.policy.settle(response, &mut settlement);
+        let receipt = settlement.finish()?;
         Some(PendingSettle::new(&self.store, receipt))
     }
 
-    fn reject_uncharged(&self, why: Unbilled) -> Rejection {
+    fn reject_uncharged(&self, why: NotCharged) -> Rejection {
         let error = match why {
-            Unbilled::Blocked => {
+            NotCharged::Blocked => {
                 metrics::count_request(RequestOutcome::Blocked, DecisionSource::None);
                 return Rejection::Blocked;
             }
-            Unbilled::Key(error) => error,
+            NotCharged::Key(error) => error,
         };
         let outcome = match error {
             KeyError::Ambiguous { .. } => RequestOutcome::AmbiguousKey,

@@ -3,6 +3,7 @@
 mod enforcer;
 mod future;
 mod service;
+mod settings;
 
-pub(crate) use self::enforcer::{Enforcer, OnFailure};
+pub(crate) use self::settings::{OnFailure, Settings};
 pub use self::{future::ResponseFuture, service::RateLimit};

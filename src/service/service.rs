@@ -8,33 +8,43 @@ use std::{
 
 use tower_service::Service;
 
-use super::{enforcer::Enforcer, future::ResponseFuture};
-use crate::{policy::Policy, respond::Respond, store::Store};
+use super::{enforcer::Enforcer, future::ResponseFuture, settings::Settings};
+use crate::{
+    policy::{Policy, Tier},
+    respond::{HttpResponder, Respond},
+    store::{MemoryStore, Store},
+};
 
-/// A service behind a rate limit. Made by a [`RateLimitLayer`](crate::RateLimitLayer).
+/// A service behind a rate limit: `S` is the inner service, `P` the [policy](crate::policy), `St` the store and `R` the responder.
 ///
 /// The inner service has to be `Clone`, as axum's routes and tonic's services are; wrap another one in `tower::buffer::Buffer`. It is
 /// ready when the inner service is. It calls the inner service only after a decision that admits the request: in `call`
 /// itself if the store decides synchronously and no tier queues, otherwise when the future is polled.
 ///
 /// ```
-/// use tollgate::{Global, MemoryStore, Quota, RateLimitLayer};
-/// use tower::Layer;
+/// use tollgate::{Global, MemoryStore, Quota, RateLimit, Tier};
 ///
-/// let layer = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new());
-/// let mut limited = layer.layer("a service");
+/// let tier = Tier::token_bucket("api", Quota::per_second(100), Global);
+/// let mut limited = RateLimit::new("a service", tier, MemoryStore::new());
 /// assert_eq!(*limited.get_ref(), "a service");
 /// *limited.get_mut() = "another service";
 /// assert_eq!(limited.into_inner(), "another service");
 /// ```
-pub struct RateLimit<S, P, St, R> {
+pub struct RateLimit<S, P, St = MemoryStore, R = HttpResponder> {
     inner: S,
     enforcer: Arc<Enforcer<P, St, R>>,
 }
 
+impl<S, A, K, O, St: Store> RateLimit<S, (Tier<A, K, O>, ()), St> {
+    /// A service behind a limit of one tier. A [`RateLimitLayer`](crate::RateLimitLayer) makes one with further settings.
+    pub fn new(inner: S, tier: Tier<A, K, O>, store: St) -> Self {
+        Self::with_policy(inner, (tier, ()), Settings::new(store))
+    }
+}
+
 impl<S, P, St, R> RateLimit<S, P, St, R> {
-    pub(crate) fn new(inner: S, enforcer: Enforcer<P, St, R>) -> Self {
-        let enforcer = Arc::new(enforcer);
+    pub(crate) fn with_policy(inner: S, policy: P, settings: Settings<St, R>) -> Self {
+        let enforcer = Arc::new(Enforcer::new(policy, settings));
         Self { inner, enforcer }
     }
 

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::time::{Sleep, sleep_until};
 
-use super::{MemoryStore, Store, store::Sealed};
+use super::{MemoryStore, Store};
 use crate::{
     cancellation::PendingSettle,
     charge::Charges,
@@ -33,11 +33,11 @@ use crate::{
 /// # #[cfg(feature = "redis")]
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), tollgate::StoreError> {
-/// use tollgate::{Fallback, Key, Limiter, MemoryStore, Quota, RedisStore, SlidingLog};
+/// use tollgate::{Fallback, Key, Limiter, MemoryStore, Quota, RedisStore};
 ///
 /// let unreachable = RedisStore::connect("redis://127.0.0.1:1")?; // there is no Redis
 /// let store = Fallback::new(unreachable, MemoryStore::new());
-/// let limiter = Limiter::new("daily", SlidingLog::new(Quota::per_day(1)), store);
+/// let limiter = Limiter::sliding_log("daily", Quota::per_day(1), store);
 /// let decision = limiter.check(&Key::GLOBAL).await?;
 /// assert!(decision.admits() && decision.is_by_fallback());
 /// assert!(!limiter.check(&Key::GLOBAL).await?.admits());
@@ -88,8 +88,6 @@ impl<St: Store> Fallback<St> {
         }
     }
 }
-
-impl<St: Store> Sealed for Fallback<St> {}
 
 impl<St: Store> Store for Fallback<St> {
     type Error = St::Error;

@@ -12,8 +12,6 @@ mod store;
 
 #[cfg(feature = "redis")]
 pub use self::redis::{Health, NodeHealth, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
-#[cfg(test)]
-pub(crate) use self::store::Sealed;
 pub use self::{
     fallback::{Fallback, FallbackDecision},
     memory::{MemoryStore, MemoryStoreBuilder},

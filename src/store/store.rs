@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operation};
 
-/// Keeps the state of limits, and decides about charges. It is sealed, so that operations and charges can be extended.
+/// Keeps the state of limits, and decides about charges.
 ///
 /// ```
 /// use tollgate::{Charge, Key, Limit, MemoryStore, Operation, Quota, Store, TokenBucket};
@@ -20,17 +20,57 @@ use crate::{charge::Charges, clock::Clock, decision::Decision, operation::Operat
 /// assert!(first.admits() && !second.admits());
 /// # }
 /// ```
+///
+/// # Stores of your own
+/// Implement it for a database that has transactions. [`Operation::apply_to`] does the arithmetic; the store loads and stores the
+/// states, each under its limit and key. The example `sqlite` is a store that several processes share, and the package
+/// `tollgate-conformance` tests any store.
+///
+/// ```
+/// use std::{collections::HashMap, convert::Infallible, future::{Ready, ready}, sync::{Arc, Mutex}};
+/// use tollgate::{Charge, Clock, Decision, Global, Operation, Quota, RateLimitLayer, State, Store};
+///
+/// #[derive(Clone, Default)]
+/// struct Table {
+///     rows: Arc<Mutex<HashMap<String, State>>>,
+///     clock: Clock,
+/// }
+///
+/// impl Store for Table {
+///     type Error = Infallible;
+///     type Future = Ready<Result<Decision, Infallible>>;
+///
+///     fn apply(&self, operation: Operation) -> Self::Future {
+///         let mut rows = self.rows.lock().unwrap(); // the transaction
+///         let name = |charge: &Charge| format!("{}:{}", charge.limit(), charge.key().as_str());
+///         let names: Vec<String> = operation.charges().map(name).collect();
+///         let mut states: Vec<State> = names.iter().map(|name| rows.get(name).cloned().unwrap_or_default()).collect();
+///         let decision = operation.apply_to(&mut states, self.clock.now());
+///         rows.extend(names.into_iter().zip(states)); // `Algorithm::expires_at` says when a row may be removed
+///         ready(Ok(decision))
+///     }
+///
+///     fn clock(&self) -> &Clock {
+///         &self.clock
+///     }
+/// }
+///
+/// let layer = RateLimitLayer::token_bucket("all", Quota::per_second(100), Global, Table::default());
+/// # let _: axum::Router = axum::Router::new().layer(layer);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a store",
-    note = "use `MemoryStore::new()` for one node, or `RedisStore::connect(url)?` for many"
+    note = "use `MemoryStore::new()` for one node, `RedisStore::connect(url)?` for many, or implement `Store` for a database of your own"
 )]
-pub trait Store: Sealed + Clone + Send + Sync + 'static {
+pub trait Store: Clone + Send + Sync + 'static {
     /// The error if it cannot decide.
     type Error: Into<Box<dyn Error + Send + Sync>>;
     /// The future of a decision.
     type Future: Future<Output = Result<Decision, Self::Error>> + Send + Unpin + 'static;
 
     /// Applies an operation in one atomic step, and returns the decision.
+    ///
+    /// An operation whose outcome is unknown, because a connection was lost, must not be applied again.
     ///
     /// A cluster may fail for some charges of an [`Acquire`](Operation::Acquire) only: then the others are refunded, and the error is
     /// returned. Charges that are shadows fail no request: the decision of the others is returned, and
@@ -46,6 +86,3 @@ pub trait Store: Sealed + Clone + Send + Sync + 'static {
     /// The clock on which delayed and waiting requests sleep.
     fn clock(&self) -> &Clock;
 }
-
-/// Restricts [`Store`] to the stores of this crate.
-pub trait Sealed {}

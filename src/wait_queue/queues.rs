@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn a_request_overtakes_only_before_the_heads_turn_and_with_a_lower_cost() {
         let queues = Arc::new(WaitQueues::new(9));
-        let cost = |cost| charges("ann").cost(cost);
+        let cost = |cost| charges("ann").with_cost(cost);
         let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
         let overtakes_at = |charges: &Charges, denied_until, now| {
             let target = next.head_to_overtake(charges, denied_until, now, 5_000_000);
@@ -479,7 +479,7 @@ mod tests {
         }
         // A request under a changed limit keeps the order of arrival.
         let raised = Limit::new("user", TokenBucket::new(Quota::per_second(2)));
-        let raised = Charge::new(raised, Key::named("user", "ann")).cost(2);
+        let raised = Charge::new(raised, Key::named("user", "ann")).with_cost(2);
         assert_eq!(overtakes_at(&raised.into(), 0, 0), None);
     }
 
@@ -492,7 +492,7 @@ mod tests {
             slot: &head,
             _permit: permit,
         };
-        publish_denial(&head, charges("ann").cost(2));
+        publish_denial(&head, charges("ann").with_cost(2));
         assert!(next.head_to_overtake(&charges("ann"), 0, 0, 0).is_some());
         drop(permit);
         assert!(next.head_to_overtake(&charges("ann"), 0, 0, 0).is_none());
@@ -503,7 +503,7 @@ mod tests {
         let queues = Arc::new(WaitQueues::new(9));
         let both = Charges::from_distinct(["ann", "bob"].into_iter().flat_map(|user| charges(user).into_each()));
         let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
-        publish_denial(&head, charges("ann").cost(2));
+        publish_denial(&head, charges("ann").with_cost(2));
         assert!(next.head_to_overtake(&both, 0, 0, 0).is_some());
         let other = join(&queues, "bob", 0).unwrap();
         assert!(next.head_to_overtake(&both, 0, 0, 0).is_none());
@@ -515,13 +515,17 @@ mod tests {
     fn a_request_joins_if_those_before_it_may_leave_before_its_deadline() {
         let queues = Arc::new(WaitQueues::new(9));
         let (head, next) = (join(&queues, "ann", 0).unwrap(), join(&queues, "ann", 0).unwrap());
-        publish_denial(&head, charges("ann").cost(2));
+        publish_denial(&head, charges("ann").with_cost(2));
         for (denied_until, leaves_at) in [(0, 0), (700_000, 700_000), (Micros::MAX, 800_000)] {
             drop(next.head_to_overtake(&charges("ann"), denied_until, 0, 800_000));
             assert!(leaves_at == 0 || join(&queues, "ann", leaves_at - 1).is_none());
             assert!(join(&queues, "ann", leaves_at).is_some());
             // A request that costs as much as the head has to wait for it.
-            assert!(queues.join(&key("ann"), &charges("ann").cost(2), 999_999).is_none());
+            assert!(
+                queues
+                    .join(&key("ann"), &charges("ann").with_cost(2), 999_999)
+                    .is_none()
+            );
         }
     }
 }

@@ -308,7 +308,7 @@ mod tests {
         clock::ManualClock,
         key::Key,
         quota::{Cost, Quota},
-        store::{MemoryStore, Sealed},
+        store::MemoryStore,
         wait_queue::DEFAULT_MAX_WAITERS,
     };
 
@@ -318,8 +318,6 @@ mod tests {
         memory: MemoryStore,
         replies: Arc<Semaphore>,
     }
-
-    impl Sealed for SlowStore {}
 
     impl Store for SlowStore {
         type Error = Infallible;
@@ -346,7 +344,7 @@ mod tests {
 
     fn charges(cost: Cost) -> Charges {
         let limit = Limit::new("api", TokenBucket::new(Quota::per_second(1)).capacity(100));
-        Charge::new(limit, Key::GLOBAL).cost(cost).into()
+        Charge::new(limit, Key::GLOBAL).with_cost(cost).into()
     }
 
     impl Fixture {

@@ -65,7 +65,7 @@ fn every_example_is_listed_and_opens_with_its_run_command() {
         .split("| `cargo run ")
         .skip(1)
         .filter_map(|rest| rest.split('`').next());
-    let listed = listed.map(|listed| listed.split(" --features").next().unwrap().to_owned());
+    let listed = listed.map(|listed| listed.split(" --").next().unwrap().to_owned());
     assert_eq!(listed.collect::<BTreeSet<_>>(), runs);
 }
 

@@ -6,7 +6,7 @@ use reqwest::Client;
 use tonic::{Code, Status, transport::Endpoint};
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-use support::project::example;
+use support::{folder::Folder, project::example};
 
 use crate::examples::{Server, header, remaining};
 
@@ -30,6 +30,23 @@ async fn per_route() {
             policy
         );
     }
+}
+
+/// Two processes share the limit of five.
+#[tokio::test]
+async fn sqlite() {
+    let folder = Folder::new("sqlite");
+    let start = || {
+        let mut example = example("sqlite");
+        example.arg(folder.path().join("limits.db"));
+        Server::start(example)
+    };
+    let servers = [start(), start()];
+    let mut statuses = Vec::new();
+    for server in servers.iter().cycle().take(7) {
+        statuses.extend(server.statuses(1, "/", ("x-none", "")).await);
+    }
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);
 }
 
 #[tokio::test]

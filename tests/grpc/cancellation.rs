@@ -1,7 +1,7 @@
 //! Clients that disconnect while a queue delays their calls.
 
 use tokio::task::JoinHandle;
-use tollgate::{Global, Key, LeakyBucket, Limit, ManualClock, Quota, RateLimitLayer};
+use tollgate::{Global, Key, LeakyBucket, Limit, ManualClock, Quota, RateLimitLayer, Tier};
 use tonic::Code;
 
 use support::queued_server::{SECOND, spawn_waiting};
@@ -26,7 +26,7 @@ struct Queue<St> {
 impl<St: TestStore> Queue<St> {
     async fn start() -> Self {
         let ((store, clock), service) = (St::fresh(), HealthService::default());
-        let layer = RateLimitLayer::new("queue", one_a_second(), Global, store.clone());
+        let layer = RateLimitLayer::new(Tier::new("queue", one_a_second(), Global), store.clone());
         let server = Server::start(service.router().layer(layer)).await;
         Self {
             server,

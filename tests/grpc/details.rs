@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::Request;
-use tollgate::{FixedWindow, Global, Header, ManualClock, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Header, ManualClock, MemoryStore, Quota, RateLimitLayer, Tier};
 use tonic::Status;
 use tonic_types::StatusExt;
 
@@ -37,9 +37,9 @@ async fn a_denial_says_when_to_retry_and_names_its_limits<St: TestStore>() {
     for micros in [1, 999_999, 1_000_000, 59_000_001, 300_000_000_000_000] {
         let (store, _) = St::fresh();
         let window = |micros| FixedWindow::new(Quota::new(1, Duration::from_micros(micros))).anchored();
-        let layer = RateLimitLayer::new("long", window(micros), Global, store)
-            .tier("short", window(1), Global)
-            .tier("roomy", FixedWindow::new(Quota::per_day(1000)), Global);
+        let layer = RateLimitLayer::new(Tier::new("long", window(micros), Global), store)
+            .tier(Tier::new("short", window(1), Global))
+            .tier(Tier::fixed_window("roomy", Quota::per_day(1000), Global));
         let server = Server::start(HealthService::default().router().layer(layer)).await;
         let client = Client::of(&server);
         client.health().check(check_request("")).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_denial_says_when_to_retry_and_names_its_limits<St: TestStore>() {
 async fn a_hidden_limit_is_not_named<St: TestStore>() {
     let (store, _) = St::fresh();
     let window = FixedWindow::new(Quota::per_minute(1)).anchored();
-    let layer = RateLimitLayer::new("secret", window, Global, store).hidden();
+    let layer = RateLimitLayer::new(Tier::new("secret", window, Global).hidden(), store);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let client = Client::of(&server);
     client.health().check(check_request("")).await.unwrap();
@@ -74,7 +74,7 @@ async fn a_hidden_limit_is_not_named<St: TestStore>() {
 async fn an_impossible_call_has_no_retry_info<St: TestStore>() {
     let (store, _) = St::fresh();
     let window = FixedWindow::new(Quota::per_minute(10)).anchored();
-    let layer = RateLimitLayer::new("api", window, Global, store).cost(|_: &Request| 11);
+    let layer = RateLimitLayer::new(Tier::new("api", window, Global).cost(|_: &Request| 11), store);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let (_, retry, violations) = rejected(&Client::of(&server)).await;
     assert_eq!(
@@ -99,7 +99,7 @@ async fn grpcio_status_reads_the_details() {
     let clock = ManualClock::at(NOW);
     let store = MemoryStore::builder().clock(clock).build();
     let window = FixedWindow::new(Quota::new(2, Duration::from_millis(90_500))).anchored();
-    let layer = RateLimitLayer::new("api", window, Global, store);
+    let layer = RateLimitLayer::new(Tier::new("api", window, Global), store);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let lines = client::run("grpcio_status.py", &[server.url()]).await;
     assert_eq!(lines, ["8", "api | more than 2 in 91 s", "retry 90.500s"]);

@@ -1,7 +1,7 @@
 //! gRPC services and HTTP routes behind one layer, on one port.
 
 use axum::{Router, routing::get};
-use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Quota, RateLimitLayer, Tier};
 use tonic::{Code, service::Routes};
 
 use crate::grpc::fixture::{Client, Server, TestStore, on_both_stores};
@@ -10,7 +10,10 @@ on_both_stores![grpc_and_http_share_the_limit_and_get_their_own_responses];
 
 async fn grpc_and_http_share_the_limit_and_get_their_own_responses<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", FixedWindow::new(Quota::per_minute(4)).anchored(), Global, store);
+    let layer = RateLimitLayer::new(
+        Tier::new("api", FixedWindow::new(Quota::per_minute(4)).anchored(), Global),
+        store,
+    );
     let (_, health) = tonic_health::server::health_reporter();
     let app = Router::new()
         .route("/", get(async || "served"))

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::trace::SpanExporter as _;
-use tollgate::{Decision, FixedWindow, Global, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{Decision, FixedWindow, Global, MemoryStore, Quota, RateLimitLayer, Tier};
 
 use crate::grpc::fixture::Server;
 
@@ -46,7 +46,10 @@ async fn an_otlp_exporter_retries_after_the_stated_delay() {
             "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
             post(export),
         )
-        .layer(RateLimitLayer::new("spans", window, Global, MemoryStore::new()));
+        .layer(RateLimitLayer::new(
+            Tier::new("spans", window, Global),
+            MemoryStore::new(),
+        ));
     let server = Server::start(router).await;
     let exporter = SpanExporter::builder()
         .with_tonic()

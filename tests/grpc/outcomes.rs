@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::{extract::Request, http::Method, response::Response};
-use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Quota, RateLimitLayer, Tier};
 use tonic::Code;
 
 use crate::grpc::fixture::{
@@ -25,8 +25,11 @@ fn window() -> FixedWindow {
 /// trailers.
 async fn a_failed_call_is_refunded<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", window(), Global, store)
-        .refund_if(|response: &Response| response.headers().contains_key("grpc-status"));
+    let layer = RateLimitLayer::new(
+        Tier::new("api", window(), Global)
+            .refund_if(|response: &Response| response.headers().contains_key("grpc-status")),
+        store,
+    );
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let client = Client::of(&server);
     let limits = |left, reset, wait| format!(r#"2 {left} {reset} | "api";q=2;w=60 | "api";r={left};t={wait}"#);
@@ -49,7 +52,7 @@ async fn a_failed_call_is_refunded<St: TestStore>() {
 
 async fn a_call_waits_for_admission<St: TestStore>() {
     let ((store, clock), service) = (St::fresh(), HealthService::default());
-    let layer = RateLimitLayer::new("api", window(), Global, store).wait(Duration::from_secs(60));
+    let layer = RateLimitLayer::new(Tier::new("api", window(), Global), store).wait(Duration::from_secs(60));
     let server = Server::start(service.router().layer(layer)).await;
     let client = Client::of(&server);
     for _ in 0..2 {
@@ -65,7 +68,7 @@ async fn a_call_waits_for_admission<St: TestStore>() {
 
 async fn a_blocked_call_must_not_be_retried<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", window(), Global, store)
+    let layer = RateLimitLayer::new(Tier::new("api", window(), Global), store)
         .block(Method::POST)
         .exempt(|_: &Request| true);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
@@ -78,8 +81,8 @@ async fn a_blocked_call_must_not_be_retried<St: TestStore>() {
 async fn the_headers_of_a_denying_inner_layer_are_kept<St: TestStore>() {
     let (store, _) = St::fresh();
     let bytes = FixedWindow::new(Quota::per_minute(1000)).anchored();
-    let inner = RateLimitLayer::new("bytes", bytes, Global, store.clone()).cost(|_: &Request| 600);
-    let outer = RateLimitLayer::new("api", window(), Global, store);
+    let inner = RateLimitLayer::new(Tier::new("bytes", bytes, Global).cost(|_: &Request| 600), store.clone());
+    let outer = RateLimitLayer::new(Tier::new("api", window(), Global), store);
     let server = Server::start(HealthService::default().router().layer(inner).layer(outer)).await;
     let client = Client::of(&server);
     let policies = r#""bytes";q=1000;w=60 + "api";q=2;w=60"#;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::Request;
-use tollgate::{FixedWindow, Global, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Quota, RateLimitLayer, Tier};
 use tonic::Code;
 
 use support::http::Headers;
@@ -22,7 +22,7 @@ on_both_stores![
 /// A service behind a limit named `api`, in a window anchored at the first call.
 async fn serve<St: TestStore>(quota: Quota) -> (Server, Client) {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", FixedWindow::new(quota).anchored(), Global, store);
+    let layer = RateLimitLayer::new(Tier::new("api", FixedWindow::new(quota).anchored(), Global), store);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let client = Client::of(&server);
     (server, client)
@@ -92,7 +92,7 @@ async fn waits_are_whole_milliseconds_rounded_up<St: TestStore>() {
 async fn an_impossible_call_must_not_be_retried<St: TestStore>() {
     let (store, _) = St::fresh();
     let window = FixedWindow::new(Quota::per_minute(10)).anchored();
-    let layer = RateLimitLayer::new("api", window, Global, store).cost(|_: &Request| 11);
+    let layer = RateLimitLayer::new(Tier::new("api", window, Global).cost(|_: &Request| 11), store);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let reply = Client::of(&server).check().await;
     assert_eq!(reply.message, "This request asks for more than its limit ever allows.");

@@ -1,6 +1,6 @@
 //! tonic's own server, whose bodies can be empty but not built from a `String`.
 
-use tollgate::{FixedWindow, Global, GrpcResponder, Header, Quota, RateLimitLayer, ResetUnit};
+use tollgate::{FixedWindow, Global, GrpcResponder, Header, Quota, RateLimitLayer, ResetUnit, Tier};
 use tonic::{
     Code,
     codegen::Body as _,
@@ -36,7 +36,7 @@ fn anchored(limit: u32) -> FixedWindow {
 
 async fn a_denial_is_trailers_only<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", anchored(1), Global, store).respond_with(GrpcResponder::new());
+    let layer = RateLimitLayer::new(Tier::new("api", anchored(1), Global), store).respond_with(GrpcResponder::new());
     let server = serve!(HealthService::default(), layer);
     let client = Client::of(&server);
     let limits = r#"1 0 676 | "api";q=1;w=60 | "api";r=0;t=60"#;
@@ -53,7 +53,7 @@ async fn a_denial_is_trailers_only<St: TestStore>() {
 async fn every_layer_adds_its_headers<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = |name, limit| {
-        RateLimitLayer::new(name, anchored(limit), Global, store.clone()).respond_with(GrpcResponder::new())
+        RateLimitLayer::new(Tier::new(name, anchored(limit), Global), store.clone()).respond_with(GrpcResponder::new())
     };
     let service = HealthService::default();
     let server = serve!(service, layer("outer", 10), layer("inner", 1));
@@ -71,7 +71,7 @@ async fn every_layer_adds_its_headers<St: TestStore>() {
 
 async fn headers_can_be_set<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", anchored(1), Global, store);
+    let layer = RateLimitLayer::new(Tier::new("api", anchored(1), Global), store);
     let names = ["x-limit", "x-remaining", "x-reset"];
     let own = GrpcResponder::new()
         .header_names(names)
@@ -95,7 +95,7 @@ async fn headers_can_be_set<St: TestStore>() {
 
 async fn a_call_without_its_key_is_rejected<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("user", anchored(1), Header::new("x-user-id"), store);
+    let layer = RateLimitLayer::new(Tier::new("user", anchored(1), Header::new("x-user-id")), store);
     let server = serve!(HealthService::default(), layer.respond_with(GrpcResponder::new()));
     let client = Client::of(&server);
     let reply = client.check().await;

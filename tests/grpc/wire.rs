@@ -8,7 +8,7 @@ use axum::{
     },
     routing::post,
 };
-use tollgate::{FixedWindow, Global, Key, KeyError, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Key, KeyError, MemoryStore, Quota, RateLimitLayer, Tier};
 use tonic::{Code, body::Body, codegen::Body as _, transport::Channel};
 use tower::ServiceExt;
 
@@ -58,7 +58,7 @@ pub(crate) const DENIED_HEADERS: [&str; 10] = [
 async fn a_denial_is_trailers_only<St: TestStore>() {
     let (store, _) = St::fresh();
     let window = FixedWindow::new(Quota::per_minute(1)).anchored();
-    let layer = RateLimitLayer::new("api", window, Global, store);
+    let layer = RateLimitLayer::new(Tier::new("api", window, Global), store);
     let server = Server::start(HealthService::default().router().layer(layer)).await;
     let client = Client::of(&server);
     assert_eq!(client.check().await.code, Code::Ok);

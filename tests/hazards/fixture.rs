@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, convert::Infallible, time::Duration};
 use tokio::time::Instant;
 use tollgate::{
     Decision, FixedWindow, Key, Limit, MemoryStore, Quota, RateLimitLayer, RedisStore, RedisStoreBuilder, Rejection,
-    Respond, redis::Connection,
+    Respond, Tier, redis::Connection,
 };
 use tower::{Layer, ServiceExt, service_fn, util::BoxCloneSyncService};
 
@@ -109,7 +109,7 @@ impl Node {
         // A cached denial would not reach Redis.
         let store = store.cache_denials(false).build().unwrap();
         let user = |user: &String| Key::verbatim(user.clone());
-        let layer = RateLimitLayer::new("user", window(), user, store.clone()).respond_with(DecisionOnly);
+        let layer = RateLimitLayer::new(Tier::new("user", window(), user), store.clone()).respond_with(DecisionOnly);
         let handler = service_fn(async |_: String| Ok(Response::FailedOpen));
         let service = match mode {
             Mode::Open => BoxCloneSyncService::new(layer.layer(handler)),

@@ -2,7 +2,7 @@
 
 use axum::{Router, routing::get};
 use serde_json::{Value, json};
-use tollgate::{Global, HttpResponder, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer, ResetUnit, SlidingLog};
+use tollgate::{Global, HttpResponder, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer, ResetUnit, Tier};
 
 use support::http::Server;
 
@@ -15,7 +15,7 @@ const NOW: Micros = 1_800_000_000_250_000;
 async fn server(answers: HttpResponder) -> Server {
     let store = MemoryStore::builder().clock(ManualClock::at(NOW)).build();
     let limit = RateLimitLayer::sliding_log("burst", Quota::per_minute(3), Global, store)
-        .tier("user", SlidingLog::new(Quota::per_hour(100)), Global)
+        .tier(Tier::sliding_log("user", Quota::per_hour(100), Global))
         .respond_with(answers);
     Server::start(Router::new().route("/", get(async || "hello")).layer(limit)).await
 }

@@ -60,7 +60,7 @@ struct Trace {
 
 impl Trace {
     fn operation(&self, cost: Cost) -> Operation {
-        let charge = Charge::new(self.limit.clone(), self.key.clone()).cost(cost);
+        let charge = Charge::new(self.limit.clone(), self.key.clone()).with_cost(cost);
         Operation::Acquire(charge.into())
     }
 

@@ -28,7 +28,7 @@ impl Caller<'_> {
         let mut charges = Charges::new();
         for (limit, cost) in tiers {
             let charge = Charge::new(limit.clone(), self.key.clone());
-            charges.push(charge.cost(cost)).unwrap();
+            charges.push(charge.with_cost(cost)).unwrap();
         }
         self.store.apply(now, Operation::Acquire(charges)).await
     }

@@ -35,7 +35,7 @@ impl Tiers {
         let mut charges = Charges::new();
         for (limit, cost) in self.limits.iter().zip(costs) {
             charges
-                .push(Charge::new(limit.clone(), Key::GLOBAL).cost(*cost))
+                .push(Charge::new(limit.clone(), Key::GLOBAL).with_cost(*cost))
                 .unwrap();
         }
         self.store.apply(Operation::Acquire(charges)).into_inner().unwrap()

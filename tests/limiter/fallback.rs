@@ -1,6 +1,6 @@
 //! A limiter whose Redis is killed, with and without a fallback store.
 
-use tollgate::{Fallback, Limiter, ManualClock, MemoryStore, RedisStore};
+use tollgate::{CallKey, Fallback, Limiter, ManualClock, MemoryStore, RedisStore, Tier};
 
 use support::{
     each_store::NOW,
@@ -30,7 +30,7 @@ fn failing() -> Failing {
 #[tokio::test]
 async fn without_a_fallback_every_operation_is_an_error() {
     let Failing { mut redis, store, .. } = failing();
-    let limiter = Limiter::new("api", one_per_10s(), store);
+    let limiter = Limiter::new(Tier::new("api", one_per_10s(), CallKey), store);
     let mut charged = expect_decision(limiter.check(&alice()).await);
     let [refund, settle] = [
         charged.take_receipt(),
@@ -53,7 +53,10 @@ async fn the_fallback_decides_and_accepts_its_own_receipts() {
         memory,
         ..
     } = failing();
-    let limiter = Limiter::new("api", one_per_10s(), Fallback::new(store, memory.clone()));
+    let limiter = Limiter::new(
+        Tier::new("api", one_per_10s(), CallKey),
+        Fallback::new(store, memory.clone()),
+    );
     let by_redis = expect_decision(limiter.check(&alice()).await);
     assert!(!by_redis.is_by_fallback());
     redis.kill();
@@ -76,7 +79,7 @@ async fn a_call_that_waits_when_redis_is_killed_waits_for_the_fallback() {
         memory,
         clock,
     } = failing();
-    let limiter = Limiter::new("api", one_per_10s(), Fallback::new(store, memory));
+    let limiter = Limiter::new(Tier::new("api", one_per_10s(), CallKey), Fallback::new(store, memory));
     assert_eq!(summary(limiter.check(&alice()).await), (true, vec![0]));
     let wait = || {
         let limiter = limiter.clone();

@@ -11,8 +11,8 @@ use support::{
     queued_server::{MICRO, SECOND, one_per_10s},
 };
 use tollgate::{
-    AsError, Decision, FixedWindow, Key, LeakyBucket, Limiter, MemoryStore, Outcome, Quota, RateLimitLayer, SlidingLog,
-    TokenBucket,
+    AsError, CallKey, Decision, FixedWindow, Global, Key, LeakyBucket, Limiter, MemoryStore, Outcome, Quota,
+    RateLimitLayer, Tier,
 };
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
@@ -20,7 +20,7 @@ on_both_stores![
     check_charges_and_peek_does_not,
     costs_from_zero_to_above_every_limit,
     tiers_are_charged_all_or_none,
-    a_shared_tier_counts_all_keys_together,
+    a_global_tier_counts_all_keys_together,
     a_limiter_and_a_layer_share_a_limit,
     a_leaky_bucket_returns_the_delay_of_an_admitted_call,
 ];
@@ -52,7 +52,7 @@ fn remaining(decision: &Decision) -> Vec<u64> {
 async fn check_charges_and_peek_does_not<St: TestStore>() {
     for algorithm in each_algorithm(Quota::per_minute(10)) {
         let (store, _) = St::fresh();
-        let limiter = Limiter::new("api", algorithm, store);
+        let limiter = Limiter::new(Tier::new("api", algorithm, CallKey), store);
         assert_eq!(summary(limiter.peek(&alice()).await), (true, vec![10]), "{algorithm:?}");
         assert_eq!(summary(limiter.check(&alice()).await), (true, vec![9]), "{algorithm:?}");
         assert_eq!(
@@ -95,7 +95,7 @@ async fn costs_from_zero_to_above_every_limit<St: TestStore>() {
         (u32::MAX, u64::MAX, Outcome::Admitted { delay: 0 }, 0),
     ] {
         let (store, _) = St::fresh();
-        let limiter = Limiter::new("api", FixedWindow::new(Quota::per_day(limit)), store);
+        let limiter = Limiter::fixed_window("api", Quota::per_day(limit), store);
         let decision = expect_decision(limiter.check_n(&alice(), cost).await);
         assert_eq!(
             (decision.outcome(), remaining(&decision)),
@@ -112,9 +112,9 @@ async fn costs_from_zero_to_above_every_limit<St: TestStore>() {
 
 async fn tiers_are_charged_all_or_none<St: TestStore>() {
     let (store, clock) = St::fresh();
-    let limiter = Limiter::new("minute", FixedWindow::new(Quota::per_minute(2)), store)
-        .tier("day", SlidingLog::new(Quota::per_day(4)))
-        .shared_tier("all", TokenBucket::new(Quota::per_day(100)));
+    let limiter = Limiter::fixed_window("minute", Quota::per_minute(2), store)
+        .tier(Tier::sliding_log("day", Quota::per_day(4), CallKey))
+        .tier(Tier::token_bucket("all", Quota::per_day(100), Global));
     assert_eq!(summary(limiter.check(&alice()).await), (true, vec![1, 3, 99]));
     assert_eq!(summary(limiter.check(&alice()).await), (true, vec![0, 2, 98]));
     assert_eq!(summary(limiter.check(&alice()).await), (false, vec![0, 2, 98]));
@@ -127,16 +127,19 @@ async fn tiers_are_charged_all_or_none<St: TestStore>() {
     assert_eq!(summary(limiter.peek(&bob()).await), (true, vec![2, 4, 96]));
 }
 
-async fn a_shared_tier_counts_all_keys_together<St: TestStore>() {
+async fn a_global_tier_counts_all_keys_together<St: TestStore>() {
     let (store, _) = St::fresh();
-    let limiter = Limiter::new("each", FixedWindow::new(Quota::per_minute(2)), store.clone())
-        .shared_tier("all", FixedWindow::new(Quota::per_minute(3)));
+    let limiter = Limiter::fixed_window("each", Quota::per_minute(2), store.clone()).tier(Tier::fixed_window(
+        "all",
+        Quota::per_minute(3),
+        Global,
+    ));
     assert_eq!(summary(limiter.check(&alice()).await), (true, vec![1, 2]));
     assert_eq!(summary(limiter.check(&bob()).await), (true, vec![1, 1]));
     assert_eq!(summary(limiter.check(&bob()).await), (true, vec![0, 0]));
     assert_eq!(summary(limiter.check(&alice()).await), (false, vec![1, 0]));
     // The shared tier counts under the global key.
-    let all = Limiter::new("all", FixedWindow::new(Quota::per_minute(3)), store);
+    let all = Limiter::fixed_window("all", Quota::per_minute(3), store);
     assert_eq!(summary(all.peek(&Key::GLOBAL).await), (true, vec![0]));
     assert_eq!(summary(all.peek(&alice()).await), (true, vec![3]));
 }
@@ -147,20 +150,23 @@ async fn a_limiter_and_a_layer_share_a_limit<St: TestStore>() {
     let by_user = |user: &&'static str| Key::named("user", user);
     let layer = RateLimitLayer::fixed_window("api", three, by_user, store.clone()).respond_with(AsError);
     let service = layer.layer(service_fn(async |_: &'static str| Ok::<_, BoxError>(())));
-    let limiter = Limiter::new("api", FixedWindow::new(three), store.clone());
+    let limiter = Limiter::fixed_window("api", three, store.clone());
     assert!(service.clone().oneshot("alice").await.is_ok());
     assert_eq!(summary(limiter.peek(&alice()).await), (true, vec![2]));
     assert_eq!(summary(limiter.check_n(&alice(), 2).await), (true, vec![0]));
     assert!(service.clone().oneshot("alice").await.is_err());
     assert!(service.clone().oneshot("bob").await.is_ok());
     // A limit with another window is another limit.
-    let hourly = Limiter::new("api", FixedWindow::new(Quota::per_hour(3)), store);
+    let hourly = Limiter::fixed_window("api", Quota::per_hour(3), store);
     assert_eq!(summary(hourly.peek(&alice()).await), (true, vec![3]));
 }
 
 async fn a_leaky_bucket_returns_the_delay_of_an_admitted_call<St: TestStore>() {
     let (store, clock) = St::fresh();
-    let limiter = Limiter::new("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), store);
+    let limiter = Limiter::new(
+        Tier::new("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), CallKey),
+        store,
+    );
     for seconds in 0..3 {
         assert_eq!(expect_decision(limiter.check(&alice()).await).delay(), seconds * SECOND);
     }
@@ -171,22 +177,31 @@ async fn a_leaky_bucket_returns_the_delay_of_an_admitted_call<St: TestStore>() {
 #[test]
 fn invalid_names_are_errors() {
     let two = FixedWindow::new(Quota::per_minute(2));
-    let limiter = || Limiter::new("api", two, MemoryStore::new()).tier("day", FixedWindow::new(Quota::per_day(9)));
+    let limiter = || {
+        Limiter::new(Tier::new("api", two, CallKey), MemoryStore::new()).tier(Tier::fixed_window(
+            "day",
+            Quota::per_day(9),
+            CallKey,
+        ))
+    };
     for (error, value) in [
-        (Limiter::try_new("", two, MemoryStore::new()).unwrap_err(), r#""""#),
+        (Tier::try_new("", two, CallKey).unwrap_err(), r#""""#),
         (
-            Limiter::try_new("An API", two, MemoryStore::new()).unwrap_err(),
+            Limiter::try_token_bucket("An API", Quota::per_day(9), MemoryStore::new()).unwrap_err(),
             r#""An API""#,
         ),
-        (limiter().try_tier("api", one_per_10s()).unwrap_err(), r#""api""#),
-        (limiter().try_tier("day", one_per_10s()).unwrap_err(), r#""day""#),
-        (limiter().try_tier("a b", one_per_10s()).unwrap_err(), r#""a b""#),
-        (limiter().try_shared_tier("api", one_per_10s()).unwrap_err(), r#""api""#),
-        (limiter().try_shared_tier("Day", one_per_10s()).unwrap_err(), r#""Day""#),
+        (
+            limiter().try_tier(Tier::new("api", two, CallKey)).unwrap_err(),
+            r#""api""#,
+        ),
+        (
+            limiter().try_tier(Tier::new("day", two, Global)).unwrap_err(),
+            r#""day""#,
+        ),
     ] {
         assert_eq!((error.field(), error.value()), ("name", value));
     }
-    let error = limiter().try_tier("api", one_per_10s()).unwrap_err();
+    let error = limiter().try_tier(Tier::new("api", two, CallKey)).unwrap_err();
     let message = r#"name = "api": it must differ from the names of the other tiers"#;
     assert_eq!(error.to_string(), message);
 }
@@ -194,5 +209,9 @@ fn invalid_names_are_errors() {
 #[test]
 #[should_panic(expected = r#"name = "api": it must differ from the names of the other tiers"#)]
 fn a_duplicate_name_panics_when_the_limiter_is_built() {
-    let _ = Limiter::new("api", one_per_10s(), MemoryStore::new()).shared_tier("api", one_per_10s());
+    let _ = Limiter::new(Tier::new("api", one_per_10s(), CallKey), MemoryStore::new()).tier(Tier::new(
+        "api",
+        one_per_10s(),
+        Global,
+    ));
 }

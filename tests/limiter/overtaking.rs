@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate::{Limiter, Quota, TokenBucket};
+use tollgate::{CallKey, Limiter, Quota, Tier, TokenBucket};
 
 use support::{
     each_store::{TestStore, on_both_stores},
@@ -26,7 +26,7 @@ on_both_stores![
 /// A unit per second and a capacity of 100, of which 90 are available, and a call that waits for all of them.
 async fn costly_head<St: TestStore>(max: Duration) -> (Waits<St>, Wait) {
     let bucket = TokenBucket::new(Quota::per_second(1)).capacity(100);
-    let waits = Waits::<St>::new(|store| Limiter::new("api", bucket, store));
+    let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", bucket, CallKey), store));
     assert!(expect_decision(waits.limiter.check_n(&alice(), 10).await).admits());
     let head = waits.wait(100, max).await;
     (waits, head)

@@ -1,6 +1,6 @@
 //! Refunds, settlements and resets.
 
-use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, Quota, SlidingLog, TokenBucket};
+use tollgate::{CallKey, Global, Key, Limiter, Quota, Tier};
 
 use support::{
     algorithms::each_algorithm,
@@ -17,13 +17,13 @@ on_both_stores![
     a_settlement_corrects_the_charge,
     a_settlement_by_name_corrects_one_tier,
     a_reset_clears_one_key,
-    a_reset_keeps_the_shared_tiers,
+    a_reset_keeps_the_global_tiers,
 ];
 
 async fn a_refund_restores_the_charge<St: TestStore>() {
     for algorithm in each_algorithm(Quota::per_minute(10)) {
         let (store, _) = St::fresh();
-        let limiter = Limiter::new("api", algorithm, store);
+        let limiter = Limiter::new(Tier::new("api", algorithm, CallKey), store);
         assert_eq!(
             summary(limiter.check_n(&alice(), 7).await),
             (true, vec![3]),
@@ -48,9 +48,9 @@ async fn a_refund_restores_the_charge<St: TestStore>() {
 
 async fn a_refund_restores_every_tier<St: TestStore>() {
     let (store, _) = St::fresh();
-    let limiter = Limiter::new("minute", FixedWindow::new(Quota::per_minute(5)), store)
-        .tier("log", SlidingLog::new(Quota::per_minute(5)))
-        .shared_tier("all", one_per_10s());
+    let limiter = Limiter::fixed_window("minute", Quota::per_minute(5), store)
+        .tier(Tier::sliding_log("log", Quota::per_minute(5), CallKey))
+        .tier(Tier::new("all", one_per_10s(), Global));
     let mut decision = expect_decision(limiter.check(&alice()).await);
     assert_eq!(summary(limiter.check(&bob()).await), (false, vec![5, 5, 0]));
     // Every charged tier is refunded, so the shared quota is available to other keys again.
@@ -62,7 +62,7 @@ async fn a_refund_restores_every_tier<St: TestStore>() {
 async fn a_refund_after_the_window_changes_nothing<St: TestStore>() {
     for algorithm in each_algorithm(Quota::per_minute(10)) {
         let (store, clock) = St::fresh();
-        let limiter = Limiter::new("api", algorithm, store);
+        let limiter = Limiter::new(Tier::new("api", algorithm, CallKey), store);
         let receipt = expect_decision(limiter.check_n(&alice(), 5).await)
             .take_receipt()
             .unwrap();
@@ -79,7 +79,11 @@ async fn a_refund_after_the_window_changes_nothing<St: TestStore>() {
 
 async fn one_receipt_per_charged_decision<St: TestStore>() {
     let (store, _) = St::fresh();
-    let limiter = Limiter::new("api", one_per_10s(), store).tier("day", FixedWindow::new(Quota::per_day(9)));
+    let limiter = Limiter::new(Tier::new("api", one_per_10s(), CallKey), store).tier(Tier::fixed_window(
+        "day",
+        Quota::per_day(9),
+        CallKey,
+    ));
     assert!(expect_decision(limiter.peek(&alice()).await).take_receipt().is_none());
     let mut decision = expect_decision(limiter.check(&alice()).await);
     assert!(decision.clone().take_receipt().is_none());
@@ -94,7 +98,7 @@ async fn a_settlement_corrects_the_charge<St: TestStore>() {
     // The limit is 10 per minute, and 3 are charged: the settled cost, and what remains.
     for (cost, left) in [(0, 10), (1, 9), (3, 7), (8, 2), (10, 0), (15, 0)] {
         let (store, clock) = St::fresh();
-        let limiter = Limiter::new("api", TokenBucket::new(Quota::per_minute(10)), store);
+        let limiter = Limiter::token_bucket("api", Quota::per_minute(10), store);
         let receipt = expect_decision(limiter.check_n(&alice(), 3).await)
             .take_receipt()
             .unwrap();
@@ -112,8 +116,11 @@ async fn a_settlement_corrects_the_charge<St: TestStore>() {
 
 async fn a_settlement_by_name_corrects_one_tier<St: TestStore>() {
     let (store, _) = St::fresh();
-    let limiter = Limiter::new("calls", FixedWindow::new(Quota::per_minute(10)), store)
-        .tier("tokens", TokenBucket::new(Quota::per_minute(1000)));
+    let limiter = Limiter::fixed_window("calls", Quota::per_minute(10), store).tier(Tier::token_bucket(
+        "tokens",
+        Quota::per_minute(1000),
+        CallKey,
+    ));
     let receipt = expect_decision(limiter.check(&alice()).await).take_receipt().unwrap();
     let settled = limiter.settle(receipt.settled_for("tokens", 250)).await;
     assert_eq!(summary(settled), (true, vec![9, 750]));
@@ -122,7 +129,7 @@ async fn a_settlement_by_name_corrects_one_tier<St: TestStore>() {
 async fn a_reset_clears_one_key<St: TestStore>() {
     for algorithm in each_algorithm(Quota::per_minute(10)) {
         let (store, _) = St::fresh();
-        let limiter = Limiter::new("api", algorithm, store);
+        let limiter = Limiter::new(Tier::new("api", algorithm, CallKey), store);
         for user in [alice(), bob()] {
             assert_eq!(
                 summary(limiter.check_n(&user, 10).await),
@@ -147,11 +154,11 @@ async fn a_reset_clears_one_key<St: TestStore>() {
     }
 }
 
-async fn a_reset_keeps_the_shared_tiers<St: TestStore>() {
+async fn a_reset_keeps_the_global_tiers<St: TestStore>() {
     let (store, _) = St::fresh();
-    let limiter = Limiter::new("minute", FixedWindow::new(Quota::per_minute(5)), store)
-        .tier("queue", LeakyBucket::new(Quota::per_minute(5)))
-        .shared_tier("all", FixedWindow::new(Quota::per_minute(20)));
+    let limiter = Limiter::fixed_window("minute", Quota::per_minute(5), store)
+        .tier(Tier::leaky_bucket("queue", Quota::per_minute(5), CallKey))
+        .tier(Tier::fixed_window("all", Quota::per_minute(20), Global));
     assert_eq!(summary(limiter.check_n(&alice(), 5).await), (true, vec![0, 0, 15]));
     assert_eq!(summary(limiter.reset(&alice()).await), (true, vec![5, 5]));
     assert_eq!(summary(limiter.peek(&alice()).await), (true, vec![5, 5, 15]));

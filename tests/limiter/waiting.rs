@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tollgate::{Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, TokenBucket};
+use tollgate::{CallKey, Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, Tier, TokenBucket};
 
 use support::{
     algorithms::each_algorithm,
@@ -79,7 +79,7 @@ pub(crate) async fn passed(wait: Wait) -> (bool, Micros) {
 
 async fn a_wait_returns_when_the_call_is_admitted<St: TestStore>() {
     for algorithm in each_algorithm(Quota::per_minute(1)) {
-        let waits = Waits::<St>::new(|store| Limiter::new("api", algorithm, store));
+        let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", algorithm, CallKey), store));
         // A call within the quota does not wait.
         assert_eq!(passed(waits.start(1, Duration::ZERO)).await, (true, 0), "{algorithm:?}");
         let promised = expect_decision(waits.limiter.check(&alice()).await)
@@ -104,7 +104,7 @@ async fn a_wait_returns_when_the_call_is_admitted<St: TestStore>() {
 }
 
 async fn a_wait_beyond_the_maximum_is_denied_at_once<St: TestStore>() {
-    let waits = Waits::<St>::new(|store| Limiter::new("api", one_per_10s(), store));
+    let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", one_per_10s(), CallKey), store));
     assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
     for max in [Duration::ZERO, SECOND, 10 * SECOND - MICRO] {
         let (decision, at) = ended(waits.start(1, max)).await;
@@ -116,7 +116,7 @@ async fn a_wait_beyond_the_maximum_is_denied_at_once<St: TestStore>() {
 async fn calls_are_admitted_in_arrival_order<St: TestStore>() {
     // The second call costs more than the others. They wait behind it, since it would miss its deadline if they overtook it.
     let bucket = TokenBucket::new(Quota::per_second(1)).capacity(2);
-    let waits = Waits::<St>::new(|store| Limiter::new("api", bucket, store));
+    let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", bucket, CallKey), store));
     assert_eq!(passed(waits.start(2, FOREVER)).await, (true, 0));
     let mut queued = Vec::new();
     for (cost, max) in [(1, FOREVER), (2, 3 * SECOND), (1, FOREVER), (1, FOREVER)] {
@@ -135,7 +135,7 @@ async fn calls_are_admitted_in_arrival_order<St: TestStore>() {
 }
 
 async fn a_call_that_would_exceed_its_maximum_behind_the_head_is_denied_at_once<St: TestStore>() {
-    let waits = Waits::<St>::new(|store| Limiter::new("api", one_per_10s(), store));
+    let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", one_per_10s(), CallKey), store));
     assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
     let head = waits.wait(1, FOREVER).await;
     waits.clock.advance(4 * SECOND);
@@ -151,7 +151,7 @@ async fn a_call_that_would_exceed_its_maximum_behind_the_head_is_denied_at_once<
 }
 
 async fn a_call_whose_maximum_elapses_in_the_queue_is_denied<St: TestStore>() {
-    let waits = Waits::<St>::new(|store| Limiter::new("api", one_per_10s(), store));
+    let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", one_per_10s(), CallKey), store));
     let receipt = expect_decision(waits.limiter.check(&alice()).await)
         .take_receipt()
         .unwrap();
@@ -174,7 +174,9 @@ async fn a_call_whose_maximum_elapses_in_the_queue_is_denied<St: TestStore>() {
 
 async fn a_dropped_wait_is_not_charged<St: TestStore>() {
     let count = FixedWindow::new(Quota::per_day(100));
-    let waits = Waits::<St>::new(|store| Limiter::new("api", one_per_10s(), store).tier("count", count));
+    let waits = Waits::<St>::new(|store| {
+        Limiter::new(Tier::new("api", one_per_10s(), CallKey), store).tier(Tier::new("count", count, CallKey))
+    });
     assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
     let head = waits.wait(1, FOREVER).await;
     let second = waits.wait(1, FOREVER).await;
@@ -191,7 +193,10 @@ async fn a_dropped_wait_is_not_charged<St: TestStore>() {
 
 /// One call per second, at most three in the queue.
 fn queue<St: TestStore>(store: St) -> Limiter<St> {
-    Limiter::new("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), store)
+    Limiter::new(
+        Tier::new("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), CallKey),
+        store,
+    )
 }
 
 async fn a_delay_ends_at_the_departure_time_and_keeps_the_receipt<St: TestStore>() {
@@ -227,7 +232,7 @@ async fn a_dropped_delay_frees_its_place<St: TestStore>() {
 }
 
 async fn free_and_impossible_calls_skip_the_wait_queue<St: TestStore>() {
-    let waits = Waits::<St>::new(|store| Limiter::new("api", one_per_10s(), store));
+    let waits = Waits::<St>::new(|store| Limiter::new(Tier::new("api", one_per_10s(), CallKey), store));
     assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
     let head = waits.wait(1, FOREVER).await;
     assert_eq!(passed(waits.start(0, FOREVER)).await, (true, 0));
@@ -242,7 +247,9 @@ async fn free_and_impossible_calls_skip_the_wait_queue<St: TestStore>() {
 async fn clones_share_one_bounded_wait_queue<St: TestStore>() {
     // The wait queue holds at least one call, even if it is set to zero.
     for (waiters, fit) in [(0, 1), (1, 1), (3, 3)] {
-        let waits = Waits::<St>::new(|store| Limiter::new("api", one_per_10s(), store).max_waiters(waiters));
+        let waits = Waits::<St>::new(|store| {
+            Limiter::new(Tier::new("api", one_per_10s(), CallKey), store).max_waiters(waiters)
+        });
         assert_eq!(passed(waits.start(1, FOREVER)).await, (true, 0));
         let mut queued = Vec::new();
         for _ in 0..fit {

@@ -16,7 +16,7 @@ fn a_shadow_neither_denies_nor_delays() {
     for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
         let shadow = charge("shadow", algorithm).shadow();
-        acquire(&store, [full.clone().cost(10), shadow.clone().cost(4)]);
+        acquire(&store, [full.clone().with_cost(10), shadow.clone().with_cost(4)]);
         // The shadow's cost, the other charges, whether the group is admitted, the shadow's outcome, what remains of `open` and
         // `shadow`, and how many tiers are charged.
         let cases = [
@@ -28,7 +28,7 @@ fn a_shadow_neither_denies_nor_delays() {
         ];
         for (cost, others, admits, outcome, left, charged) in cases {
             let others = others.into_iter().cloned();
-            let mut decision = acquire(&store, others.chain([shadow.clone().cost(cost)]));
+            let mut decision = acquire(&store, others.chain([shadow.clone().with_cost(cost)]));
             assert_eq!((decision.admits(), decision.delay()), (admits, Duration::ZERO));
             assert_eq!(decision.tiers().last().unwrap().verdict().outcome().name(), outcome);
             assert_eq!([&open, &shadow].map(|charge| remaining(&store, charge)), left);
@@ -42,23 +42,23 @@ fn a_shadow_neither_denies_nor_delays() {
 fn a_receipt_is_taken_once() {
     for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
-        let mut decision = acquire(&store, [charge("ten", algorithm).cost(4)]);
+        let mut decision = acquire(&store, [charge("ten", algorithm).with_cost(4)]);
         assert!(decision.clone().take_receipt().is_none());
         let receipt = decision.take_receipt().unwrap();
         assert_eq!(costs(&receipt), [4]);
         assert!(decision.take_receipt().is_none());
         assert!(
-            acquire(&store, [charge("ten", algorithm).cost(0)])
+            acquire(&store, [charge("ten", algorithm).with_cost(0)])
                 .take_receipt()
                 .is_none()
         );
         assert!(
-            acquire(&store, [charge("ten", algorithm).cost(7)])
+            acquire(&store, [charge("ten", algorithm).with_cost(7)])
                 .take_receipt()
                 .is_none()
         );
         assert!(
-            acquire(&store, [charge("ten", algorithm).cost(11)])
+            acquire(&store, [charge("ten", algorithm).with_cost(11)])
                 .take_receipt()
                 .is_none()
         );
@@ -79,7 +79,7 @@ fn a_settled_surplus_is_bounded_by_twice_the_limit() {
     for (algorithm, state) in each_algorithm(TEN).into_iter().zip(states) {
         let (store, _) = store(1000);
         let ten = charge("ten", algorithm);
-        let [first, second, third] = [1, 2, 3].map(|cost| receipt(&store, ten.clone().cost(cost)));
+        let [first, second, third] = [1, 2, 3].map(|cost| receipt(&store, ten.clone().with_cost(cost)));
         apply(&store, Operation::Settle(first.settled(1)));
         assert_eq!(remaining(&store, &ten), 4, "{algorithm:?}");
         apply(&store, Operation::Settle(second.settled(5)));

@@ -21,7 +21,7 @@ fn seconds() -> Limit {
 }
 
 fn lasting(key: impl ToString, cost: Cost) -> Charge {
-    Charge::new(seconds(), Key::new(key.to_string())).cost(cost)
+    Charge::new(seconds(), Key::new(key.to_string())).with_cost(cost)
 }
 
 fn holds(store: &MemoryStore, key: impl ToString) -> bool {
@@ -126,7 +126,7 @@ fn refunded_settled_and_reset_keys_are_removed() {
         let (store, _) = store(1_000_000);
         let limit = Limit::new("ten", algorithm);
         for key in 0..5000 {
-            let charge = Charge::new(limit.clone(), Key::new(key.to_string())).cost(1 + key % 10);
+            let charge = Charge::new(limit.clone(), Key::new(key.to_string())).with_cost(1 + key % 10);
             let receipt = receipt(&store, charge.clone());
             assert_eq!(store.len(), 1, "{algorithm:?}");
             let decision = match key % 3 {
@@ -145,14 +145,14 @@ fn a_request_that_is_not_charged_adds_no_key() {
     for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
         let [full, fresh] = ["full", "fresh"].map(|name| charge(name, algorithm));
-        assert!(acquire(&store, [fresh.clone().cost(0)]).admits());
-        let outcome = acquire(&store, [fresh.clone().cost(11)]).outcome();
+        assert!(acquire(&store, [fresh.clone().with_cost(0)]).admits());
+        let outcome = acquire(&store, [fresh.clone().with_cost(11)]).outcome();
         assert_eq!((outcome, store.len()), (Outcome::Impossible, 0), "{algorithm:?}");
         let reset = receipt(&store, fresh.clone());
         apply(&store, Operation::Reset(fresh.clone().into()));
         apply(&store, Operation::Refund(reset));
         assert!(store.is_empty(), "{algorithm:?}");
-        acquire(&store, [full.clone().cost(10)]);
+        acquire(&store, [full.clone().with_cost(10)]);
         assert!(!acquire(&store, [fresh.clone(), full.clone()]).admits());
         assert!(!acquire(&store, [full.clone(), fresh.clone()]).admits());
         assert!(!acquire(&store, [fresh.clone().shadow(), full]).admits());
@@ -165,19 +165,22 @@ fn a_reset_clears_only_the_named_keys() {
     for algorithm in each_algorithm(TEN) {
         let (store, _) = store(1000);
         let [a, b, c] = ["a", "b", "c"].map(|name| charge(name, algorithm));
-        acquire(&store, [a.clone().cost(10), b.clone().cost(3), c.clone().cost(4)]);
-        let decision = apply(&store, Operation::Reset(group([c, a.clone().cost(0)])));
+        acquire(
+            &store,
+            [a.clone().with_cost(10), b.clone().with_cost(3), c.clone().with_cost(4)],
+        );
+        let decision = apply(&store, Operation::Reset(group([c, a.clone().with_cost(0)])));
         let left = decision.tiers().iter().map(|tier| tier.verdict().remaining());
         assert_eq!(left.collect::<Vec<_>>(), [10, 10], "{algorithm:?}");
         assert_eq!((store.len(), remaining(&store, &b)), (1, 7), "{algorithm:?}");
-        assert!(acquire(&store, [a.cost(10)]).admits());
+        assert!(acquire(&store, [a.with_cost(10)]).admits());
     }
 }
 
 /// What remains under the second algorithm after two requests under the first, on a clone of the store.
 fn left(first: impl Algorithm, second: impl Algorithm) -> u64 {
     let (store, _) = store(1000);
-    acquire(&store, [charge("one", first.clone()).cost(2)]);
+    acquire(&store, [charge("one", first.clone()).with_cost(2)]);
     assert_eq!(remaining(&store, &charge("two", first.clone())), 10);
     assert_eq!(remaining(&store, &charge("one", first)), 8);
     remaining(&store.clone(), &charge("one", second))
@@ -238,7 +241,7 @@ fn keys_with_delimiters_do_not_collide() {
     let mut charges = Vec::new();
     for limit in [x, y, anchored, counter] {
         for (cost, text) in (charges.len() as Cost..).zip(texts.split(',')) {
-            charges.push(Charge::new(limit.clone(), Key::new(text)).cost(1 + cost % 10));
+            charges.push(Charge::new(limit.clone(), Key::new(text)).with_cost(1 + cost % 10));
         }
     }
     let (store, _) = store(1000);

@@ -1,6 +1,6 @@
 //! Metrics of a layer on a cluster of which one node is down.
 
-use tollgate::{AsError, FixedWindow, Key, Limit, Quota, RateLimitLayer};
+use tollgate::{AsError, FixedWindow, Key, Limit, Quota, RateLimitLayer, Tier};
 
 use support::{cluster::Cluster, requests::count_admitted};
 
@@ -21,13 +21,17 @@ pub(crate) async fn send_with_a_node_down() {
     let [up, down, shadow] = [key_on(0, "up"), key_on(1, "down"), key_on(1, "shadow")];
     cluster.kill_owner(cluster.slot_of(&redis_key("down", &down)));
     let extract = |key: Key| move |_: &&'static str| key.clone();
-    let checked = RateLimitLayer::new("up", window(), extract(up), store.clone());
-    let with_shadow = checked.clone().tier("shadow", window(), extract(shadow)).shadow();
+    let checked = RateLimitLayer::new(Tier::new("up", window(), extract(up)), store.clone());
+    let with_shadow = checked
+        .clone()
+        .tier(Tier::new("shadow", window(), extract(shadow)).shadow());
     assert_eq!(
         count_admitted(&with_shadow.respond_with(AsError), ["request"; 1]).await,
         1
     );
-    let layer = checked.tier("down", window(), extract(down)).respond_with(AsError);
+    let layer = checked
+        .tier(Tier::new("down", window(), extract(down)))
+        .respond_with(AsError);
     assert_eq!(count_admitted(&layer, ["request"; 4]).await, 1);
 }
 

@@ -1,6 +1,6 @@
 //! Decisions are counted once per request, and once per limit of the request.
 
-use tollgate::{AsError, FixedWindow, Global, Key, Limiter, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+use tollgate::{AsError, Global, Key, Limiter, Quota, RateLimitLayer, Tier};
 
 use support::{
     memory::store_at_zero,
@@ -15,14 +15,9 @@ const DECISIONS: &str = "tollgate_decisions_total";
 #[tokio::test]
 async fn a_layer_counts_each_request_and_each_limit() {
     let recorded = TestRecorder::start();
-    let layer = RateLimitLayer::new(
-        "all",
-        FixedWindow::new(Quota::per_minute(13)),
-        Global,
-        store_at_zero().0,
-    )
-    .tier("user", TokenBucket::new(Quota::per_minute(10)), UserKey)
-    .respond_with(AsError);
+    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(13), Global, store_at_zero().0)
+        .tier(Tier::token_bucket("user", Quota::per_minute(10), UserKey))
+        .respond_with(AsError);
     // Alice is admitted ten times, and three are left for Bob.
     assert_eq!(count_admitted(&layer, ["alice"; 12]).await, 10);
     assert_eq!(count_admitted(&layer, ["bob"; 7]).await, 3);
@@ -47,12 +42,10 @@ async fn a_layer_counts_each_request_and_each_limit() {
 async fn requests_without_a_decision_are_counted_too() {
     let recorded = TestRecorder::start();
     let layer = RateLimitLayer::new(
-        "user",
-        TokenBucket::new(Quota::per_minute(1)),
-        UserKey,
+        Tier::token_bucket("user", Quota::per_minute(1), UserKey)
+            .cost(|user: &&str| if *user == "greedy" { 2 } else { 1 }),
         store_at_zero().0,
     )
-    .cost(|user: &&str| if *user == "greedy" { 2 } else { 1 })
     .block(|user: &&str| *user == "mallory")
     .respond_with(AsError);
     let requests = [
@@ -77,9 +70,8 @@ async fn requests_without_a_decision_are_counted_too() {
 #[tokio::test]
 async fn a_shadow_denial_is_counted_separately() {
     let recorded = TestRecorder::start();
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(4)), Global, store_at_zero().0)
-        .tier("new", SlidingLog::new(Quota::per_minute(3)), Global)
-        .shadow()
+    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(4), Global, store_at_zero().0)
+        .tier(Tier::sliding_log("new", Quota::per_minute(3), Global).shadow())
         .respond_with(AsError);
     assert_eq!(count_admitted(&layer, ["request"; 6]).await, 4);
     let shadow = recorded.counted("tollgate_shadow_denials_total");
@@ -98,7 +90,7 @@ async fn a_shadow_denial_is_counted_separately() {
 #[tokio::test]
 async fn a_limiter_counts_checks_and_not_peeks() {
     let recorded = TestRecorder::start();
-    let limiter = Limiter::new("jobs", TokenBucket::new(Quota::per_minute(5)), store_at_zero().0);
+    let limiter = Limiter::token_bucket("jobs", Quota::per_minute(5), store_at_zero().0);
     for cost in [1, 1, 2, 2, 6] {
         let Ok(_) = limiter.check_n(&Key::GLOBAL, cost).await;
     }

@@ -4,8 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use tokio::time::timeout;
 use tollgate::{
-    AsError, FixedWindow, Global, Key, LeakyBucket, Limiter, MemoryStore, Quota, RateLimitLayer, RedisStore,
-    SlidingLog, Store, TokenBucket,
+    AsError, CallKey, Global, Key, LeakyBucket, Limiter, MemoryStore, Quota, RateLimitLayer, RedisStore, Store, Tier,
 };
 
 use support::{
@@ -68,11 +67,12 @@ async fn produce_every_outcome() {
 
 /// Admitted, spared, limited and impossible requests; shadow, exempt, blocked, without a key and with an ambiguous one.
 async fn limited(store: impl Store) {
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::new(3, HOUR)), Global, store)
-        .tier("user", TokenBucket::new(Quota::new(2, HOUR)), UserKey)
-        .cost(|request: &&str| if *request == "greedy" { 3 } else { 1 })
-        .tier("shadow", SlidingLog::new(Quota::new(1, HOUR)), Global)
-        .shadow()
+    let layer = RateLimitLayer::fixed_window("all", Quota::new(3, HOUR), Global, store)
+        .tier(
+            Tier::token_bucket("user", Quota::new(2, HOUR), UserKey)
+                .cost(|request: &&str| if *request == "greedy" { 3 } else { 1 }),
+        )
+        .tier(Tier::sliding_log("shadow", Quota::new(1, HOUR), Global).shadow())
         .exempt(|request: &&str| *request == "admin")
         .block(|request: &&str| *request == "mallory")
         .respond_with(AsError);
@@ -85,7 +85,7 @@ async fn limited(store: impl Store) {
 /// In a leaky bucket and in a wait queue.
 async fn delayed() {
     let queue = LeakyBucket::new(Quota::new(1, HOUR));
-    let limiter = Limiter::new("queue", queue, MemoryStore::new());
+    let limiter = Limiter::new(Tier::new("queue", queue, CallKey), MemoryStore::new());
     for _ in 0..2 {
         let _cancelled = timeout(Duration::from_millis(1), limiter.wait(&Key::GLOBAL, HOUR)).await;
     }
@@ -93,7 +93,7 @@ async fn delayed() {
 
 /// A store that fails, with each failure mode.
 async fn store_failure(redis: &RedisStore) {
-    let layer = || RateLimitLayer::new("user", TokenBucket::new(Quota::new(2, HOUR)), UserKey, redis.clone());
+    let layer = || RateLimitLayer::token_bucket("user", Quota::new(2, HOUR), UserKey, redis.clone());
     let [open, closed] = [layer(), layer().fail_closed()].map(|layer| layer.respond_with(AsError));
     assert_eq!(count_admitted(&open, ["alice"; 3]).await, 3);
     assert_eq!(count_admitted(&closed, ["alice"; 3]).await, 0);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limiter, ManualClock, Quota, RateLimitLayer};
+use tollgate::{Global, Key, LeakyBucket, Limiter, ManualClock, Quota, RateLimitLayer, Tier};
 use tower::{Layer, Service, service_fn};
 
 use support::{memory::store_at_zero, wait::yield_until};
@@ -29,8 +29,8 @@ async fn a_delay_by_a_layer_is_recorded_when_it_ends() {
     let recorded = TestRecorder::start();
     let (store, clock) = store_at_zero();
     let queue = LeakyBucket::new(Quota::per_second(2)).capacity(9);
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(9)), Global, store)
-        .tier("queue", queue, Global)
+    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(9), Global, store)
+        .tier(Tier::new("queue", queue, Global))
         .respond_with(tollgate::AsError);
     let mut service = layer.layer(service_fn(async |(): ()| Ok::<_, tower::BoxError>(())));
     let [requests @ .., last] = [(); 4].map(|()| tokio::spawn(service.call(())));
@@ -53,7 +53,7 @@ async fn a_delay_by_a_layer_is_recorded_when_it_ends() {
 async fn a_wait_is_recorded_whatever_its_outcome() {
     let recorded = TestRecorder::start();
     let (store, clock) = store_at_zero();
-    let limiter = Limiter::new("jobs", FixedWindow::new(Quota::new(1, 4 * SECOND)), store);
+    let limiter = Limiter::fixed_window("jobs", Quota::new(1, 4 * SECOND), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let Ok(denied) = limiter.wait(&Key::GLOBAL, 3 * SECOND).await;
     assert!(!denied.admits());
@@ -80,7 +80,7 @@ async fn a_wait_is_recorded_whatever_its_outcome() {
 async fn a_delay_by_a_limiter_is_recorded() {
     let recorded = TestRecorder::start();
     let (store, clock) = store_at_zero();
-    let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(2)), store);
+    let limiter = Limiter::leaky_bucket("mails", Quota::per_second(2), store);
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let held = {
         let limiter = limiter.clone();

@@ -5,7 +5,7 @@ use reqwest::Body;
 use serde_json::json;
 use tollgate::{
     Algorithm, AnyAlgorithm, ContentLength, FixedWindow, Global, Header, HttpResponder, Key, LeakyBucket, Limit,
-    ManualClock, MemoryStore, Quota, RateLimitLayer, TokenBucket,
+    ManualClock, MemoryStore, Quota, RateLimitLayer, Tier, TokenBucket,
 };
 
 use support::{
@@ -59,7 +59,7 @@ fn brief(reply: &Reply) -> (u16, String) {
 
 async fn serve<St: TestStore>(algorithm: AnyAlgorithm) -> (Server, St, ManualClock) {
     let (store, clock) = St::fresh();
-    let layer = RateLimitLayer::new("api", algorithm, Global, store.clone()).cost(requested_cost);
+    let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global).cost(requested_cost), store.clone());
     (Server::start(scripted_app().layer(layer)).await, store, clock)
 }
 
@@ -102,7 +102,7 @@ async fn a_cost_of_zero_does_not_start_a_window<St: TestStore>() {
 async fn a_cost_of_zero_adds_no_key_in_memory() {
     let (store, _) = MemoryStore::fresh();
     for algorithm in each_algorithm(TEN) {
-        let layer = RateLimitLayer::new("api", algorithm, Global, store.clone()).cost(requested_cost);
+        let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global).cost(requested_cost), store.clone());
         let server = Server::start(scripted_app().layer(layer)).await;
         assert_eq!(brief(&get(&server, 0).await), (200, "10".into()), "{algorithm:?}");
         assert!(store.is_empty(), "{algorithm:?}");
@@ -114,7 +114,7 @@ async fn a_cost_of_zero_adds_no_key_in_redis() {
     let redis = RedisServer::start();
     let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
     for algorithm in each_algorithm(TEN) {
-        let layer = RateLimitLayer::new("api", algorithm, Global, store.clone()).cost(requested_cost);
+        let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global).cost(requested_cost), store.clone());
         let server = Server::start(scripted_app().layer(layer)).await;
         assert_eq!(brief(&get(&server, 0).await), (200, "10".into()), "{algorithm:?}");
         assert_eq!(keys(&mut redis.client()), [""; 0], "{algorithm:?}");
@@ -123,8 +123,10 @@ async fn a_cost_of_zero_adds_no_key_in_redis() {
 
 async fn the_content_length_is_the_cost<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer =
-        RateLimitLayer::fixed_window("bytes", Quota::per_minute(1000), Global, store).cost(ContentLength::or(100));
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", Quota::per_minute(1000), Global).cost(ContentLength::or(100)),
+        store,
+    );
     let app = Router::new().route("/", any(async |body: String| body)).layer(layer);
     let server = Server::start(app).await;
     let chunks: [&[&str]; 3] = [&["hello"], &["hel", "lo"], &[]];
@@ -153,10 +155,8 @@ async fn the_content_length_is_the_cost<St: TestStore>() {
 async fn a_cost_applies_to_the_tier_before_it<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("requests", TEN, Global, store)
-        .tier("units", FixedWindow::new(Quota::per_minute(100)), Global)
-        .cost(requested_cost)
-        .tier("bytes", FixedWindow::new(Quota::per_minute(1000)), Global)
-        .cost(ContentLength::or(500));
+        .tier(Tier::fixed_window("units", Quota::per_minute(100), Global).cost(requested_cost))
+        .tier(Tier::fixed_window("bytes", Quota::per_minute(1000), Global).cost(ContentLength::or(500)));
     let server = Server::start(scripted_app().layer(layer)).await;
     let policies = r#""requests";q=10;w=60, "units";q=100;w=60, "bytes";q=1000;qu="content-bytes";w=60"#;
     for (cost, body, [requests, units, bytes]) in [
@@ -172,9 +172,12 @@ async fn a_cost_applies_to_the_tier_before_it<St: TestStore>() {
 
 async fn the_last_cost_that_is_some_counts<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store)
-        .cost(requested_cost)
-        .cost(|request: &axum::extract::Request| number(request.headers(), "x-other-cost"));
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", Quota::per_minute(100), Global)
+            .cost(requested_cost)
+            .cost(|request: &axum::extract::Request| number(request.headers(), "x-other-cost")),
+        store,
+    );
     let server = Server::start(scripted_app().layer(layer)).await;
     for (headers, left) in [
         (&[][..], "99"),
@@ -219,8 +222,7 @@ async fn an_impossible_cost_has_problem_details<St: TestStore>() {
     });
     for algorithm in each_algorithm(TEN) {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("api", algorithm, Global, store)
-            .cost(requested_cost)
+        let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global).cost(requested_cost), store)
             .respond_with(HttpResponder::new().problem_details());
         let server = Server::start(scripted_app().layer(layer)).await;
         for cost in TOO_MUCH {
@@ -261,10 +263,8 @@ async fn costs_are_capped_at_the_largest_limit<St: TestStore>() {
 async fn a_denied_expensive_request_charges_no_tier<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("count", Quota::per_minute(100), Global, store.clone())
-        .tier("units", TokenBucket::new(TEN), Header::new("x-user-id"))
-        .cost(requested_cost)
-        .tier("total", TokenBucket::new(Quota::per_minute(1000)), Global)
-        .cost(requested_cost);
+        .tier(Tier::token_bucket("units", TEN, Header::new("x-user-id")).cost(requested_cost))
+        .tier(Tier::token_bucket("total", Quota::per_minute(1000), Global).cost(requested_cost));
     let server = Server::start(scripted_app().layer(layer)).await;
     let get = async |cost: u64| {
         let request = server.request("/").header("x-user-id", "a");

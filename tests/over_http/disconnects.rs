@@ -6,7 +6,7 @@ use axum::{
     response::Response,
 };
 use tokio::task::JoinHandle;
-use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer, Tier};
 
 use support::{
     algorithms::each_algorithm,
@@ -33,9 +33,12 @@ const TEN: Quota = Quota::per_minute(10);
 async fn a_disconnect_during_the_handler_keeps_the_charge<St: TestStore>() {
     for algorithm in each_algorithm(TEN) {
         let ((store, _), gate) = (St::fresh(), HandlerGate::new());
-        let layer = RateLimitLayer::new("api", algorithm, Global, store.clone())
-            .cost(requested_cost)
-            .refund_if(|_: &Response| true);
+        let layer = RateLimitLayer::new(
+            Tier::new("api", algorithm, Global)
+                .cost(requested_cost)
+                .refund_if(|_: &Response| true),
+            store.clone(),
+        );
         let server = Server::start(gate.scripted_app().layer(layer)).await;
         let client = tokio::spawn(Reply::to(server.request("/").header("x-cost", 3)));
         gate.wait_until_inside(1).await;
@@ -60,12 +63,17 @@ struct Queue<St> {
 impl<St: TestStore> Queue<St> {
     async fn start() -> Self {
         let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
-        let layer = RateLimitLayer::new("queue", one_a_second(), Global, store.clone())
-            .cost(requested_cost)
-            .refund_if(is_success)
-            .tier("count", FixedWindow::new(Quota::per_day(100)), Global)
-            .cost(requested_cost)
-            .hidden();
+        let layer = RateLimitLayer::new(
+            Tier::new("queue", one_a_second(), Global)
+                .cost(requested_cost)
+                .refund_if(is_success),
+            store.clone(),
+        )
+        .tier(
+            Tier::fixed_window("count", Quota::per_day(100), Global)
+                .cost(requested_cost)
+                .hidden(),
+        );
         let server = Server::start(gate.scripted_app().layer(layer)).await;
         Self {
             server,
@@ -155,7 +163,10 @@ async fn a_refund_in_flight_completes_after_a_disconnect() {
     let (server, gate) = (RedisServer::start(), HandlerGate::new());
     let redis = &mut server.client();
     let store = server.store().clock(ManualClock::at(NOW)).build().unwrap();
-    let layer = RateLimitLayer::fixed_window("api", TEN, Global, store.clone()).refund_if(is_success);
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", TEN, Global).refund_if(is_success),
+        store.clone(),
+    );
     let connected = HandlerGate::new();
     let watch = {
         let connected = connected.clone();
@@ -185,9 +196,8 @@ async fn a_refund_in_flight_completes_after_a_disconnect() {
 
 /// A queue, and a count in shadow mode.
 async fn shadowed<St: TestStore>(store: &St, gate: &HandlerGate) -> Server {
-    let layer = RateLimitLayer::new("queue", one_a_second(), Global, store.clone())
-        .tier("shadowed", FixedWindow::new(TEN), Global)
-        .shadow()
+    let layer = RateLimitLayer::new(Tier::new("queue", one_a_second(), Global), store.clone())
+        .tier(Tier::fixed_window("shadowed", TEN, Global).shadow())
         .exempt(|request: &Request| request.headers().contains_key("x-exempt"));
     Server::start(gate.scripted_app().layer(layer)).await
 }

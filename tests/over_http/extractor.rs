@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{Decision, FixedWindow, Global, Key, KeyExtractor, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+use tollgate::{Decision, Global, Key, KeyExtractor, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores};
 
@@ -47,9 +47,8 @@ const PATHS: [&str; 3] = ["/argument", "/option", "/extension"];
 async fn a_handler_receives_the_decision<St: TestStore>() {
     let (store, clock) = St::fresh();
     let layer = RateLimitLayer::fixed_window("wide", Quota::per_minute(9), Global, store)
-        .tier("narrow", TokenBucket::new(Quota::per_second(3)), Global)
-        .tier("secret", SlidingLog::new(Quota::per_minute(5)), Global)
-        .hidden();
+        .tier(Tier::token_bucket("narrow", Quota::per_second(3), Global))
+        .tier(Tier::sliding_log("secret", Quota::per_minute(5), Global).hidden());
     let server = Server::start(app().layer(layer)).await;
     for (path, [wide, narrow, secret]) in PATHS.into_iter().zip([[8, 2, 4], [7, 1, 3], [6, 0, 2]]) {
         let expected = format!("wide:{wide},narrow:{narrow},secret:{secret} true {NOW}");
@@ -63,8 +62,8 @@ async fn a_handler_receives_the_decision<St: TestStore>() {
 async fn stacked_layers_report_all_tiers_the_outer_first<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = |name| RateLimitLayer::fixed_window(name, Quota::per_minute(9), Global, store.clone());
-    let inner = layer("inner").tier("inner-2", FixedWindow::new(Quota::per_minute(8)), Global);
-    let outer = layer("outer").tier("outer-2", FixedWindow::new(Quota::per_minute(7)), Global);
+    let inner = layer("inner").tier(Tier::fixed_window("inner-2", Quota::per_minute(8), Global));
+    let outer = layer("outer").tier(Tier::fixed_window("outer-2", Quota::per_minute(7), Global));
     let server = Server::start(app().layer(inner).layer(layer("middle")).layer(outer)).await;
     for (path, used) in PATHS.into_iter().zip(1..) {
         let (nine, eight, seven) = (9 - used, 8 - used, 7 - used);
@@ -121,11 +120,8 @@ async fn a_request_without_a_key_is_rejected_unless_the_key_is_optional<St: Test
 async fn a_tier_without_a_key_does_not_affect_the_others<St: TestStore>() {
     let (store, _) = St::fresh();
     let anonymous = |request: &Request| (!request.headers().contains_key("x-user-id")).then_some(Key::GLOBAL);
-    let layer = RateLimitLayer::fixed_window("anonymous", Quota::per_minute(1), anonymous.optional(), store).tier(
-        "all",
-        FixedWindow::new(Quota::per_minute(5)),
-        Global,
-    );
+    let layer = RateLimitLayer::fixed_window("anonymous", Quota::per_minute(1), anonymous.optional(), store)
+        .tier(Tier::fixed_window("all", Quota::per_minute(5), Global));
     let app = Router::new().route("/", get(async |decision: Decision| show(&decision)));
     let server = Server::start(app.layer(layer)).await;
     assert_eq!(server.get("/").await.body, format!("anonymous:0,all:4 true {NOW}"));

@@ -2,7 +2,7 @@
 
 use axum::{extract::Request, http::Method};
 use serde_json::json;
-use tollgate::{FixedWindow, Global, Header, HttpResponder, Key, Limit, ManualClock, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Header, HttpResponder, Key, Limit, ManualClock, Quota, RateLimitLayer, Tier};
 
 use support::redis::RedisServer;
 
@@ -89,7 +89,7 @@ async fn exempt_and_blocked_requests_need_no_key<St: TestStore>() {
     // One filter is added before the tier that needs the key, the other one after it.
     let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(5), Global, store)
         .exempt(is("staff"))
-        .tier("user", FixedWindow::new(ONE), Header::new("x-user-id"))
+        .tier(Tier::fixed_window("user", ONE, Header::new("x-user-id")))
         .block(is("bot"));
     let server = Server::start(scripted_app().layer(layer)).await;
     let send = async |what: &str| Reply::to(server.request("/").header("x-is", what)).await;
@@ -115,12 +115,11 @@ async fn a_block_overrides_an_exemption<St: TestStore>() {
 async fn exempt_and_blocked_requests_are_counted_in_no_tier<St: TestStore>() {
     let (store, _) = St::fresh();
     let ten = FixedWindow::new(Quota::per_minute(10));
-    let layer = RateLimitLayer::new("all", ten, Global, store.clone())
+    let layer = RateLimitLayer::new(Tier::new("all", ten, Global), store.clone())
         .exempt(is("staff"))
         .block(is("bot"))
-        .tier("user", ten, Header::new("x-user-id"))
-        .tier("watched", ten, Global)
-        .shadow();
+        .tier(Tier::new("user", ten, Header::new("x-user-id")))
+        .tier(Tier::new("watched", ten, Global).shadow());
     let server = Server::start(scripted_app().layer(layer)).await;
     for what in ["staff", "bot", "user", "staff", "bot"] {
         send(&server, what).await;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::{Router, routing::any};
 use tollgate::{
-    ContentLength, FixedWindow, Global, Header, HttpResponder, IetfDraft, LeakyBucket, Quota, QuotaUnit,
-    RateLimitLayer, SlidingCounter, SlidingLog, TokenBucket,
+    ContentLength, Global, Header, HttpResponder, IetfDraft, LeakyBucket, Quota, QuotaUnit, RateLimitLayer,
+    SlidingCounter, Tier,
 };
 
 use crate::over_http::{
@@ -30,16 +30,11 @@ async fn get(server: &Server, (name, value): (&str, &str)) -> Reply {
 async fn a_client_is_never_invited_to_exceed_the_policy<St: TestStore>() {
     let quota = Quota::per_minute(60);
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("token", TokenBucket::new(quota), Global, store)
-        .cost(requested_cost)
-        .tier("leaky", LeakyBucket::with_capacity(quota, 120).policing(), Global)
-        .cost(requested_cost)
-        .tier("fixed", FixedWindow::new(quota), Global)
-        .cost(requested_cost)
-        .tier("log", SlidingLog::new(quota), Global)
-        .cost(requested_cost)
-        .tier("counter", SlidingCounter::new(quota).buckets(6), Global)
-        .cost(requested_cost);
+    let layer = RateLimitLayer::new(Tier::token_bucket("token", quota, Global).cost(requested_cost), store)
+        .tier(Tier::new("leaky", LeakyBucket::with_capacity(quota, 120).policing(), Global).cost(requested_cost))
+        .tier(Tier::fixed_window("fixed", quota, Global).cost(requested_cost))
+        .tier(Tier::sliding_log("log", quota, Global).cost(requested_cost))
+        .tier(Tier::new("counter", SlidingCounter::new(quota).buckets(6), Global).cost(requested_cost));
     let server = Server::start(scripted_app().layer(layer)).await;
     let limits = async |cost| get(&server, ("x-cost", cost)).await.header("ratelimit");
     // The clock stands still, 15.25 s into a minute.
@@ -64,12 +59,10 @@ async fn a_client_is_never_invited_to_exceed_the_policy<St: TestStore>() {
 async fn a_denial_lists_the_tiers_that_denied<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("ample", Quota::per_minute(5), Global, store)
-        .tier("minute", FixedWindow::new(Quota::per_minute(1)), Global)
-        .tier("hidden", FixedWindow::new(Quota::per_day(1)), Global)
-        .hidden()
-        .tier("shadow", FixedWindow::new(Quota::per_hour(1)), Global)
-        .shadow()
-        .tier("hour", FixedWindow::new(Quota::per_hour(1)), Global);
+        .tier(Tier::fixed_window("minute", Quota::per_minute(1), Global))
+        .tier(Tier::fixed_window("hidden", Quota::per_day(1), Global).hidden())
+        .tier(Tier::fixed_window("shadow", Quota::per_hour(1), Global).shadow())
+        .tier(Tier::fixed_window("hour", Quota::per_hour(1), Global));
     let server = Server::start(scripted_app().layer(layer)).await;
     let [admitted, denied] = both(&server).await;
     let policies = r#""ample";q=5;w=60, "minute";q=1;w=60, "hour";q=1;w=3600"#;
@@ -86,7 +79,10 @@ async fn a_denial_lists_the_tiers_that_denied<St: TestStore>() {
 /// A request that costs more than what remains is admitted after a second, but what remains is not invited to be used in that second.
 async fn a_costly_request_waits_for_the_effective_window<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::token_bucket("user", Quota::per_minute(60), Global, store).cost(requested_cost);
+    let layer = RateLimitLayer::new(
+        Tier::token_bucket("user", Quota::per_minute(60), Global).cost(requested_cost),
+        store,
+    );
     let server = Server::start(scripted_app().layer(layer)).await;
     server.get("/").await;
     let denied = get(&server, ("x-cost", "60")).await;
@@ -111,7 +107,7 @@ async fn a_queue_states_what_fits_in_its_maximal_wait<St: TestStore>() {
     let (store, clock) = St::fresh();
     // One in ten seconds: ten fit, but the third would be delayed for 20 s.
     let queue = LeakyBucket::with_capacity(Quota::per_minute(6), 10).max_wait(Duration::from_secs(10));
-    let layer = RateLimitLayer::new("queue", queue, Global, store);
+    let layer = RateLimitLayer::new(Tier::new("queue", queue, Global), store);
     let server = Server::start(scripted_app().layer(layer)).await;
     let first = server.get("/").await;
     assert_eq!(
@@ -144,13 +140,14 @@ async fn policies_state_their_quota_units<St: TestStore>() {
     let (store, _) = St::fresh();
     let quota = Quota::per_minute(1000);
     let layer = RateLimitLayer::fixed_window("requests", quota, Global, store)
-        .tier("bytes", FixedWindow::new(quota), Global)
-        .cost(ContentLength::or(1))
-        .tier("tokens", FixedWindow::new(quota), Global)
-        // The name that a tier is given is used, regardless of its cost.
-        .cost(ContentLength::or(1))
-        .cost(requested_cost)
-        .quota_unit(QuotaUnit::new("tokens"));
+        .tier(Tier::fixed_window("bytes", quota, Global).cost(ContentLength::or(1)))
+        .tier(
+            Tier::fixed_window("tokens", quota, Global)
+                // The name that a tier is given is used, regardless of its cost.
+                .cost(ContentLength::or(1))
+                .cost(requested_cost)
+                .quota_unit(QuotaUnit::new("tokens")),
+        );
     let server = Server::start(scripted_app().layer(layer)).await;
     let policies =
         r#""requests";q=1000;w=60, "bytes";q=1000;qu="content-bytes";w=60, "tokens";q=1000;qu="tokens";w=60"#;
@@ -168,7 +165,11 @@ async fn partition_keys_are_sent_by_choice<St: TestStore>() {
         .ietf_draft(IetfDraft::Draft11)
         .partition_key(|tier| (tier.limit().name() == "user").then(|| tier.key().to_string().into_bytes()));
     let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(5), Global, store)
-        .tier("user", FixedWindow::new(Quota::per_minute(5)), Header::new("x-user-id"))
+        .tier(Tier::fixed_window(
+            "user",
+            Quota::per_minute(5),
+            Header::new("x-user-id"),
+        ))
         .respond_with(responder);
     let app = Router::new().route("/", any(async || "done")).layer(layer);
     let reply = Server::start(app).await.get_as("ann").await;

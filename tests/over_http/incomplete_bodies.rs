@@ -3,7 +3,7 @@
 use axum::{body::Body, extract::Request, http::Method};
 use reqwest::Response;
 use tokio::sync::mpsc::UnboundedSender;
-use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, SentBody};
+use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, SentBody, Tier};
 
 use support::queued_server::SECOND;
 
@@ -27,9 +27,12 @@ on_both_stores![
 
 async fn an_unknown_cost_keeps_the_charge<St: TestStore>() {
     let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
-        .cost(twenty)
-        .settle_body(|_: &SentBody| None);
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", HUNDRED, Global)
+            .cost(twenty)
+            .settle_body(|_: &SentBody| None),
+        store.clone(),
+    );
     let server = Server::start(next.app().layer(layer)).await;
     for total in [80, 60] {
         next.set("hello");
@@ -106,9 +109,12 @@ async fn a_disconnect_is_settled_to_the_count_of_the_handler<St: TestStore>() {
     struct Tokens(u64);
 
     let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
-        .cost(twenty)
-        .settle_body(|sent: &SentBody| sent.extensions().get().map(|Tokens(count)| *count));
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", HUNDRED, Global)
+            .cost(twenty)
+            .settle_body(|sent: &SentBody| sent.extensions().get().map(|Tokens(count)| *count)),
+        store.clone(),
+    );
     let server = Server::start(next.app().layer(layer)).await;
     for (tokens, total) in [(Some(35), 65), (Some(5), 45), (None, 25)] {
         let (sender, body) = Chunks::new();
@@ -131,9 +137,12 @@ async fn megabytes_that_a_client_read_before_it_left_exhaust_its_limit<St: TestS
 
     let ((store, _), next) = (St::fresh(), Next::default());
     let quota = Quota::per_minute(2 << 20);
-    let layer = RateLimitLayer::fixed_window("bytes", quota, Global, store.clone())
-        .cost(|_: &Request| 43_000)
-        .settle_body(|sent: &SentBody| sent.bytes());
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", quota, Global)
+            .cost(|_: &Request| 43_000)
+            .settle_body(|sent: &SentBody| sent.bytes()),
+        store.clone(),
+    );
     let server = Server::start(next.app().layer(layer)).await;
     let (sender, body) = Chunks::new();
     next.set(Body::new(body));
@@ -173,9 +182,12 @@ async fn a_body_that_is_not_sent_keeps_its_charge<St: TestStore>() {
 /// What the closure would return for a body of no bytes does not matter.
 async fn a_body_that_is_not_polled_keeps_its_charge<St: TestStore>() {
     let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
-        .cost(twenty)
-        .settle_body(|sent: &SentBody| 50 + sent.bytes());
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", HUNDRED, Global)
+            .cost(twenty)
+            .settle_body(|sent: &SentBody| 50 + sent.bytes()),
+        store.clone(),
+    );
     let server = Server::start(next.app().layer(layer)).await;
     for total in [80, 60] {
         next.set("hello");
@@ -187,9 +199,12 @@ async fn a_body_that_is_not_polled_keeps_its_charge<St: TestStore>() {
 
 async fn a_stream_that_outlives_its_window_refunds_nothing<St: TestStore>() {
     let ((store, clock), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
-        .cost(twenty)
-        .settle_body(|sent: &SentBody| sent.bytes());
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", HUNDRED, Global)
+            .cost(twenty)
+            .settle_body(|sent: &SentBody| sent.bytes()),
+        store.clone(),
+    );
     let server = Server::start(next.app().layer(layer)).await;
     let (sender, body) = Chunks::new();
     next.set(Body::new(body));

@@ -14,7 +14,7 @@ use axum::{
     routing::{get, post},
 };
 use tokio::task::JoinSet;
-use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+use tollgate::{FixedWindow, Global, Key, Limit, ManualClock, Quota, RateLimitLayer, SlidingLog, Tier};
 use tower::{Layer, service_fn};
 
 use support::{algorithms::each_algorithm, queued_server::SECOND, redis::RedisServer};
@@ -59,7 +59,7 @@ async fn assert_five_failures_are_admitted<St: TestStore, const N: usize>() {
     {
         let mut servers = Vec::new();
         for node in St::nodes::<N>(&ManualClock::at(NOW)) {
-            let layer = RateLimitLayer::new("logins", algorithm, Global, node).refund_if(is_success);
+            let layer = RateLimitLayer::new(Tier::new("logins", algorithm, Global).refund_if(is_success), node);
             servers.push(Server::start(scripted_app().layer(layer)).await);
         }
         let mut servers = servers.iter().cycle();
@@ -96,7 +96,7 @@ async fn concurrent_requests_never_exceed_the_limit<St: TestStore>() {
             let fails = failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
             fails.map_or(StatusCode::OK, |_| StatusCode::UNAUTHORIZED)
         };
-        let layer = RateLimitLayer::new("logins", SlidingLog::new(LOGINS), Global, node).refund_if(is_success);
+        let layer = RateLimitLayer::new(Tier::sliding_log("logins", LOGINS, Global).refund_if(is_success), node);
         servers.push(Server::start(Router::new().route("/", post(handler)).layer(layer)).await);
     }
     for (inside, fail) in [(5, 2), (3, 0), (3, 1), (2, 2), (0, 0)] {
@@ -125,7 +125,7 @@ async fn server_errors_are_refunded<St: TestStore>() {
         .filter(|algorithm| !algorithm.is_queueing())
     {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("api", algorithm, Global, store).refund_if(is_server_error);
+        let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global).refund_if(is_server_error), store);
         let server = Server::start(scripted_app().layer(layer)).await;
         for (status, left) in [
             (500, "5"),
@@ -145,7 +145,10 @@ async fn server_errors_are_refunded<St: TestStore>() {
 
 async fn the_headers_include_the_refund<St: TestStore>() {
     let (store, clock) = St::fresh();
-    let layer = RateLimitLayer::token_bucket("logins", LOGINS, Global, store).refund_if(is_success);
+    let layer = RateLimitLayer::new(
+        Tier::token_bucket("logins", LOGINS, Global).refund_if(is_success),
+        store,
+    );
     let server = Server::start(scripted_app().layer(layer)).await;
     let limits =
         |left, reset, more_in| format!(r#"5 {left} {reset} | "logins";q=5;w=60 | "logins";r={left};t={more_in}"#);
@@ -160,11 +163,12 @@ async fn the_headers_include_the_refund<St: TestStore>() {
 async fn a_refund_applies_to_the_tier_before_it<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(100), Global, store)
-        .tier("failures", FixedWindow::new(Quota::per_minute(50)), Global)
-        .refund_if(is_success)
-        .tier("successes", TokenBucket::new(Quota::per_minute(60)), Global)
-        .refund_if(|response: &Response| !is_success(response))
-        .tier("last", FixedWindow::new(Quota::per_minute(70)), Global);
+        .tier(Tier::fixed_window("failures", Quota::per_minute(50), Global).refund_if(is_success))
+        .tier(
+            Tier::token_bucket("successes", Quota::per_minute(60), Global)
+                .refund_if(|response: &Response| !is_success(response)),
+        )
+        .tier(Tier::fixed_window("last", Quota::per_minute(70), Global));
     let server = Server::start(scripted_app().layer(layer)).await;
     for (status, [all, failures, successes, last]) in [
         (200, ["99;t=45", "50;t=60", "59;t=59", "69;t=45"]),
@@ -180,9 +184,12 @@ async fn a_refund_applies_to_the_tier_before_it<St: TestStore>() {
 async fn a_refund_restores_the_full_cost<St: TestStore>() {
     for algorithm in each_algorithm(LOGINS) {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("api", algorithm, Global, store)
-            .cost(requested_cost)
-            .refund_if(is_success);
+        let layer = RateLimitLayer::new(
+            Tier::new("api", algorithm, Global)
+                .cost(requested_cost)
+                .refund_if(is_success),
+            store,
+        );
         let server = Server::start(scripted_app().layer(layer)).await;
         for cost in [5, 0, 4, 1, 5] {
             let reply = Reply::to(server.request("/").header("x-cost", cost)).await;
@@ -197,9 +204,12 @@ async fn a_refund_restores_the_full_cost<St: TestStore>() {
 
 async fn any_of_several_refund_conditions_is_enough<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store)
-        .refund_if(is_server_error)
-        .refund_if(|response: &Response| response.status() == StatusCode::NOT_MODIFIED);
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", LOGINS, Global)
+            .refund_if(is_server_error)
+            .refund_if(|response: &Response| response.status() == StatusCode::NOT_MODIFIED),
+        store,
+    );
     let server = Server::start(scripted_app().layer(layer)).await;
     for (status, left) in [(500, "5"), (304, "5"), (200, "4"), (503, "4")] {
         assert_eq!(send(&server, status).await, (status, left.into()));
@@ -209,7 +219,7 @@ async fn any_of_several_refund_conditions_is_enough<St: TestStore>() {
 async fn an_expired_charge_is_not_refunded<St: TestStore>() {
     for algorithm in each_algorithm(LOGINS) {
         let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
-        let layer = RateLimitLayer::new("api", algorithm, Global, store.clone()).refund_if(is_success);
+        let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global).refund_if(is_success), store.clone());
         let server = Server::start(gate.scripted_app().layer(layer)).await;
         let limit = Limit::new("api", algorithm);
         let slow = tokio::spawn(server.get("/"));
@@ -228,7 +238,10 @@ async fn an_expired_charge_is_not_refunded<St: TestStore>() {
 
 async fn a_handler_that_panics_keeps_its_charge<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store.clone()).refund_if(|_: &Response| true);
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", LOGINS, Global).refund_if(|_: &Response| true),
+        store.clone(),
+    );
     let handler = async || -> &'static str { panic!("the handler panics") };
     let server = Server::start(Router::new().route("/", get(handler)).layer(layer)).await;
     for left in [4, 3] {
@@ -244,7 +257,10 @@ async fn a_handler_that_panics_keeps_its_charge<St: TestStore>() {
 
 async fn an_inner_error_keeps_its_charge<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store.clone()).refund_if(|_: &Response| true);
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", LOGINS, Global).refund_if(|_: &Response| true),
+        store.clone(),
+    );
     let broken = service_fn(async |_: Request| Err::<Response, BoxError>("the inner service broke".into()));
     let handle_error = async |error: BoxError| (StatusCode::BAD_GATEWAY, error.to_string());
     let server =
@@ -263,12 +279,14 @@ async fn an_inner_error_keeps_its_charge<St: TestStore>() {
 async fn an_exempt_request_is_not_refunded<St: TestStore>() {
     let ((store, _), evaluated) = (St::fresh(), Arc::new(AtomicUsize::new(0)));
     let count = evaluated.clone();
-    let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store)
-        .exempt(|request: &Request| number(request.headers(), "x-staff").is_some())
-        .refund_if(move |response: &Response| {
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", LOGINS, Global).refund_if(move |response: &Response| {
             count.fetch_add(1, Ordering::SeqCst);
             is_success(response)
-        });
+        }),
+        store,
+    )
+    .exempt(|request: &Request| number(request.headers(), "x-staff").is_some());
     let server = Server::start(scripted_app().layer(layer)).await;
     assert_eq!(send(&server, 401).await, (401, "4".into()));
     for _ in 0..3 {
@@ -286,9 +304,8 @@ async fn an_exempt_request_is_not_refunded<St: TestStore>() {
 async fn redis_killed_before_the_refund_keeps_the_charge() {
     let (mut redis, gate) = (RedisServer::start(), HandlerGate::new());
     let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
-    let layer = RateLimitLayer::fixed_window("api", LOGINS, Global, store)
-        .fail_closed()
-        .refund_if(is_success);
+    let layer =
+        RateLimitLayer::new(Tier::fixed_window("api", LOGINS, Global).refund_if(is_success), store).fail_closed();
     let server = Server::start(gate.scripted_app().layer(layer)).await;
     let client = tokio::spawn(server.get("/"));
     gate.wait_until_inside(1).await;

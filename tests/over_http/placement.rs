@@ -5,7 +5,9 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 use tokio::task::JoinSet;
-use tollgate::{Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Route, SlidingCounter, SlidingLog};
+use tollgate::{
+    Algorithm, FixedWindow, Global, ManualClock, Quota, RateLimitLayer, Route, SlidingCounter, SlidingLog, Tier,
+};
 
 use support::algorithms::each_algorithm;
 
@@ -103,7 +105,7 @@ async fn one_layer_on_two_routes_is_one_limit<St: TestStore>() {
         .filter(|algorithm| !algorithm.is_queueing())
     {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("shared", algorithm, Global, store);
+        let layer = RateLimitLayer::new(Tier::new("shared", algorithm, Global), store);
         let app = Router::new().route("/a", hello().layer(layer.clone()));
         let server = Server::start(app.route("/b", hello().layer(layer))).await;
         let mut observed = Vec::new();
@@ -147,7 +149,7 @@ async fn layers_of_another_shape_do_not_share<St: TestStore>() {
     let mut app = Router::new();
     let mut paths = Vec::new();
     for (n, algorithm) in shapes.enumerate() {
-        let layer = RateLimitLayer::new("one", algorithm, Global, store.clone());
+        let layer = RateLimitLayer::new(Tier::new("one", algorithm, Global), store.clone());
         paths.push(format!("/{n}"));
         app = app.route(&paths[n], hello().layer(layer));
     }

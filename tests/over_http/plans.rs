@@ -1,7 +1,7 @@
 //! Quotas per request: usage is kept when a client changes plans.
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{Algorithm, AnyAlgorithm, FixedWindow, Global, Header, Quota, RateLimitLayer, SlidingLog};
+use tollgate::{Algorithm, AnyAlgorithm, FixedWindow, Global, Header, Quota, RateLimitLayer, SlidingLog, Tier};
 
 use support::algorithms::each_algorithm;
 
@@ -29,7 +29,10 @@ fn plan(request: &Request) -> Option<Quota> {
 
 async fn serve<St: TestStore>(algorithm: AnyAlgorithm) -> Server {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("user", algorithm, Header::new("x-user-id"), store).quota(plan);
+    let layer = RateLimitLayer::new(
+        Tier::new("user", algorithm, Header::new("x-user-id")).quota(plan),
+        store,
+    );
     Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await
 }
 
@@ -144,9 +147,8 @@ async fn a_quota_with_another_window_is_counted_separately<St: TestStore>() {
 async fn a_quota_applies_to_the_tier_before_it<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("global", Quota::per_minute(50), Global, store)
-        .tier("user", FixedWindow::new(FREE), Header::new("x-user-id"))
-        .quota(plan)
-        .tier("last", FixedWindow::new(Quota::per_minute(40)), Global);
+        .tier(Tier::fixed_window("user", FREE, Header::new("x-user-id")).quota(plan))
+        .tier(Tier::fixed_window("last", Quota::per_minute(40), Global));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let request = server.request("/").header("x-user-id", "a");
     let reply = Reply::to(request.header("x-plan", "20")).await;

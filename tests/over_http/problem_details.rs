@@ -2,9 +2,7 @@
 
 use axum::{Router, http::Method, routing::get};
 use serde_json::json;
-use tollgate::{
-    ClientIp, FixedWindow, Global, Header, HttpResponder, ProblemType, Quota, RateLimitLayer, RejectionBody,
-};
+use tollgate::{ClientIp, Global, Header, HttpResponder, ProblemType, Quota, RateLimitLayer, RejectionBody, Tier};
 
 use crate::over_http::{
     fixture::{Server, TestStore, on_both_stores},
@@ -21,10 +19,9 @@ on_both_stores![
 async fn problem_details_name_the_denying_tiers<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("ample", Quota::per_minute(5), Global, store)
-        .tier("minute", FixedWindow::new(Quota::per_minute(1)), Global)
-        .tier("secret", FixedWindow::new(Quota::per_minute(1)), Global)
-        .hidden()
-        .tier("hour", FixedWindow::new(Quota::per_hour(1)), Global)
+        .tier(Tier::fixed_window("minute", Quota::per_minute(1), Global))
+        .tier(Tier::fixed_window("secret", Quota::per_minute(1), Global).hidden())
+        .tier(Tier::fixed_window("hour", Quota::per_hour(1), Global))
         .respond_with(HttpResponder::new().problem_details());
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let [_, denied] = both(&server).await;
@@ -45,10 +42,12 @@ async fn problem_details_name_the_denying_tiers<St: TestStore>() {
 
 async fn problem_details_do_not_name_a_hidden_tier<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("secret", Quota::per_minute(1), Global, store)
-        .hidden()
-        .tier("ample", FixedWindow::new(Quota::per_minute(5)), Global)
-        .respond_with(HttpResponder::new().problem_details());
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("secret", Quota::per_minute(1), Global).hidden(),
+        store,
+    )
+    .tier(Tier::fixed_window("ample", Quota::per_minute(5), Global))
+    .respond_with(HttpResponder::new().problem_details());
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let [_, denied] = both(&server).await;
     let problem = json!({

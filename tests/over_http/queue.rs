@@ -1,7 +1,7 @@
 //! A queueing leaky bucket: requests depart at a constant rate.
 
 use tokio::task::JoinSet;
-use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limit, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Key, LeakyBucket, Limit, Quota, RateLimitLayer, Tier};
 
 use support::queued_server::{MICRO, QueuedServer, SECOND};
 
@@ -25,8 +25,8 @@ fn hundred_a_day() -> FixedWindow {
 /// A queue, beside a tier that counts a hundred requests per day.
 pub(crate) async fn queue<St: TestStore>(queue: LeakyBucket) -> QueuedServer<St> {
     QueuedServer::with_layer(|app, store| {
-        let layer = RateLimitLayer::new("queue", queue, Global, store);
-        app.layer(layer.tier("count", hundred_a_day(), Global).hidden())
+        let layer = RateLimitLayer::new(Tier::new("queue", queue, Global), store);
+        app.layer(layer.tier(Tier::new("count", hundred_a_day(), Global).hidden()))
     })
     .await
 }

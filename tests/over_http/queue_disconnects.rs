@@ -1,7 +1,7 @@
 //! Clients that disconnect while a queue delays their requests.
 
 use tokio::task::JoinHandle;
-use tollgate::{Global, Key, Limit, RateLimitLayer};
+use tollgate::{Global, Key, Limit, RateLimitLayer, Tier};
 
 use support::queued_server::{QueuedServer, SECOND};
 
@@ -61,7 +61,7 @@ async fn a_place_with_others_behind_it_stays_taken<St: TestStore>() {
 
 async fn a_disconnect_during_the_handler_frees_no_place<St: TestStore>() {
     let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
-    let layer = RateLimitLayer::new("queue", one_a_second(), Global, store.clone());
+    let layer = RateLimitLayer::new(Tier::new("queue", one_a_second(), Global), store.clone());
     let server = Server::start(gate.scripted_app().layer(layer)).await;
     let _first = tokio::spawn(server.get("/"));
     gate.wait_until_inside(1).await;

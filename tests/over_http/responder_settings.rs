@@ -8,6 +8,7 @@ use axum::{
 };
 use tollgate::{
     Decision, FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Rejection, RejectionBody, ResetUnit,
+    Tier,
 };
 
 use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
@@ -128,7 +129,7 @@ async fn a_closure_builds_the_response<St: TestStore>() {
             .into_response()
     };
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(1), Header::new("x-user-id"), store)
-        .tier("all", FixedWindow::new(Quota::per_minute(9)), Global)
+        .tier(Tier::fixed_window("all", Quota::per_minute(9), Global))
         .respond_with(respond);
     let handler = async |decision: Option<Decision>| format!("a decision: {}", decision.is_some());
     let server = Server::start(Router::new().route("/", get(handler)).layer(layer)).await;
@@ -152,9 +153,9 @@ async fn a_responder_can_be_set_before_or_after_the_tiers<St: TestStore>() {
     let narrow = FixedWindow::new(Quota::per_minute(1));
     let before = layer("before")
         .respond_with(responder())
-        .tier("narrow-1", narrow, Global);
+        .tier(Tier::new("narrow-1", narrow, Global));
     let after = layer("after")
-        .tier("narrow-2", narrow, Global)
+        .tier(Tier::new("narrow-2", narrow, Global))
         .respond_with(responder());
     for app in [
         Router::new().route("/", get(async || "done").layer(before)),

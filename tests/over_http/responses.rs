@@ -12,7 +12,7 @@ use axum::{
 };
 use tollgate::{
     Algorithm, AnyAlgorithm, Charge, Charges, FixedWindow, Global, HttpResponder, Key, Limit, ManualClock, Operation,
-    Quota, RateLimitLayer, Rejection, Respond, TokenBucket,
+    Quota, RateLimitLayer, Rejection, Respond, Tier, TokenBucket,
 };
 use tower::{Layer, service_fn};
 
@@ -31,7 +31,7 @@ on_both_stores![
 /// A route behind a limit named `api`.
 pub(crate) async fn serve<St: TestStore>(algorithm: AnyAlgorithm) -> (Server, ManualClock) {
     let (store, clock) = St::fresh();
-    let layer = RateLimitLayer::new("api", algorithm, Global, store);
+    let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global), store);
     let app = Router::new().route("/", get(async || "served")).layer(layer);
     (Server::start(app).await, clock)
 }
@@ -52,7 +52,7 @@ async fn a_rejection_as_a_response_is_the_default_one<St: TestStore>() {
     let responses = [false, true].map(async |custom| {
         let (store, _) = St::fresh();
         let window = FixedWindow::new(Quota::per_minute(1)).anchored();
-        let layer = RateLimitLayer::new("api", window, Global, store);
+        let layer = RateLimitLayer::new(Tier::new("api", window, Global), store);
         let app = Router::new().route("/", get(async || "served"));
         let app = match custom {
             true => app.layer(layer.respond_with(|rejection: Rejection| rejection.into_response())),
@@ -128,7 +128,7 @@ async fn an_impossible_request_has_no_retry_after<St: TestStore>() {
         let tiers = [("exhausted", 1), ("small", 10), ("large", 100)];
         let charge = |(name, limit), cost| {
             let limit = Limit::new(name, FixedWindow::new(Quota::per_minute(limit)).anchored());
-            Charge::new(limit, Key::GLOBAL).cost(cost)
+            Charge::new(limit, Key::GLOBAL).with_cost(cost)
         };
         let acquire = async |charges| match store.apply(Operation::Acquire(charges)).await {
             Ok(decision) => decision,

@@ -5,7 +5,9 @@ use std::{fs, net::SocketAddr};
 use axum::{Router, body::Body, extract::Request, extract::connect_info::MockConnectInfo, routing::get};
 use http_body_util::BodyExt;
 use support::project::root;
-use tollgate::{ClientIp, Global, Header, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer, SlidingCounter};
+use tollgate::{
+    ClientIp, Global, Header, ManualClock, MemoryStore, Micros, Quota, RateLimitLayer, SlidingCounter, Tier,
+};
 use tower::ServiceExt;
 
 /// The lines of the only sample response in a page.
@@ -54,8 +56,8 @@ async fn the_readme_shows_a_denial_of_the_quickstart() {
     let counter = |limit| SlidingCounter::new(Quota::per_minute(limit));
     let store = store_at(1_794_717_551_200_000);
     let layer = RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
-        .tier("user", counter(100), user.clone())
-        .tier("expensive", counter(10), user);
+        .tier(Tier::new("user", counter(100), user.clone()))
+        .tier(Tier::new("expensive", counter(10), user));
     let app = Router::new()
         .route("/", get(async || "that took some work\n"))
         .layer(layer);

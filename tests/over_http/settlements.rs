@@ -3,7 +3,7 @@
 use axum::{Router, extract::Request, response::Response, routing::get};
 use tollgate::{
     Algorithm, AnyAlgorithm, FixedWindow, Global, Header, Key, Limit, Quota, RateLimitLayer, SlidingCounter,
-    SlidingLog, TokenBucket,
+    SlidingLog, Tier, TokenBucket,
 };
 
 use support::{algorithms::each_algorithm, queued_server::SECOND};
@@ -41,9 +41,12 @@ async fn used<St: TestStore>(store: &St, algorithm: AnyAlgorithm, user: &str) ->
 
 async fn serve<St: TestStore>(algorithm: AnyAlgorithm) -> (Server, St) {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::new("api", algorithm, Header::new("x-user-id"), store.clone())
-        .cost(four)
-        .settle(reported_cost);
+    let layer = RateLimitLayer::new(
+        Tier::new("api", algorithm, Header::new("x-user-id"))
+            .cost(four)
+            .settle(reported_cost),
+        store.clone(),
+    );
     (Server::start(scripted_app().layer(layer)).await, store)
 }
 
@@ -152,12 +155,16 @@ async fn the_headers_include_the_settlement<St: TestStore>() {
 async fn a_settlement_applies_to_the_tier_before_it<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("requests", TEN, Global, store)
-        .tier("tokens", FixedWindow::new(Quota::per_minute(100)), Global)
-        .cost(four)
-        .settle(reported_cost)
-        .tier("rows", FixedWindow::new(Quota::per_minute(1000)), Global)
-        .cost(four)
-        .settle(|response: &Response| number(response.headers(), "x-rows"));
+        .tier(
+            Tier::fixed_window("tokens", Quota::per_minute(100), Global)
+                .cost(four)
+                .settle(reported_cost),
+        )
+        .tier(
+            Tier::fixed_window("rows", Quota::per_minute(1000), Global)
+                .cost(four)
+                .settle(|response: &Response| number(response.headers(), "x-rows")),
+        );
     let server = Server::start(scripted_app().layer(layer)).await;
     for (tokens, rows, left) in [
         ("1", "100", ["9", "99", "900"]),
@@ -174,11 +181,14 @@ async fn a_settlement_applies_to_the_tier_before_it<St: TestStore>() {
 
 async fn the_last_settlement_that_is_some_counts<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store)
-        .cost(four)
-        .settle(reported_cost)
-        .settle(|response: &Response| number(response.headers(), "x-truer-cost"))
-        .refund_if(|response: &Response| response.status().is_server_error());
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", Quota::per_minute(100), Global)
+            .cost(four)
+            .settle(reported_cost)
+            .settle(|response: &Response| number(response.headers(), "x-truer-cost"))
+            .refund_if(|response: &Response| response.status().is_server_error()),
+        store,
+    );
     let server = Server::start(scripted_app().layer(layer)).await;
     for (headers, left) in [
         (&[][..], "96"),
@@ -204,9 +214,12 @@ async fn an_expired_charge_is_not_refunded_and_an_excess_is_charged_now<St: Test
     for algorithm in each_algorithm(TEN) {
         for (cost, charged) in [(0, 0), (1, 0), (4, 0), (5, 1), (10, 6), (u64::MAX, 20)] {
             let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
-            let layer = RateLimitLayer::new("api", algorithm, Header::new("x-user-id"), store.clone())
-                .cost(four)
-                .settle(reported_cost);
+            let layer = RateLimitLayer::new(
+                Tier::new("api", algorithm, Header::new("x-user-id"))
+                    .cost(four)
+                    .settle(reported_cost),
+                store.clone(),
+            );
             let server = Server::start(gate.scripted_app().layer(layer)).await;
             let request = server.request("/").header("x-user-id", "a");
             let slow = tokio::spawn(Reply::to(request.header("x-true-cost", cost)));
@@ -230,9 +243,12 @@ async fn an_expired_charge_is_not_refunded_and_an_excess_is_charged_now<St: Test
 async fn a_charge_of_zero_is_not_settled<St: TestStore>() {
     for algorithm in each_algorithm(TEN) {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::new("api", algorithm, Header::new("x-user-id"), store.clone())
-            .cost(|_: &Request| 0)
-            .settle(reported_cost);
+        let layer = RateLimitLayer::new(
+            Tier::new("api", algorithm, Header::new("x-user-id"))
+                .cost(|_: &Request| 0)
+                .settle(reported_cost),
+            store.clone(),
+        );
         let server = Server::start(scripted_app().layer(layer)).await;
         for cost in [None, Some(0), Some(1), Some(5), Some(u64::MAX)] {
             assert_eq!(
@@ -248,10 +264,13 @@ async fn a_charge_of_zero_is_not_settled<St: TestStore>() {
 async fn an_exempt_request_is_not_settled<St: TestStore>() {
     let (store, _) = St::fresh();
     let algorithm = FixedWindow::new(TEN).to_any();
-    let layer = RateLimitLayer::new("api", algorithm, Header::new("x-user-id"), store.clone())
-        .cost(four)
-        .exempt(|request: &Request| number(request.headers(), "x-staff").is_some())
-        .settle(reported_cost);
+    let layer = RateLimitLayer::new(
+        Tier::new("api", algorithm, Header::new("x-user-id"))
+            .cost(four)
+            .settle(reported_cost),
+        store.clone(),
+    )
+    .exempt(|request: &Request| number(request.headers(), "x-staff").is_some());
     let server = Server::start(scripted_app().layer(layer)).await;
     for (staff, charged) in [(true, 0), (false, 5), (true, 5)] {
         let mut request = server.request("/").header("x-user-id", "a").header("x-true-cost", 5);
@@ -266,8 +285,7 @@ async fn an_exempt_request_is_not_settled<St: TestStore>() {
 async fn headers_of_unsettled_tiers_use_the_current_time<St: TestStore>() {
     let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
     let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(3), Global, store)
-        .tier("api", TokenBucket::new(TEN), Global)
-        .settle(reported_cost);
+        .tier(Tier::token_bucket("api", TEN, Global).settle(reported_cost));
     let server = Server::start(gate.scripted_app().layer(layer)).await;
     let reply = tokio::spawn(Reply::to(server.request("/").header("x-true-cost", 5)));
     gate.wait_until_inside(1).await;
@@ -281,13 +299,16 @@ async fn headers_of_unsettled_tiers_use_the_current_time<St: TestStore>() {
 async fn a_denied_request_is_not_settled<St: TestStore>() {
     let (store, _) = St::fresh();
     let algorithm = FixedWindow::new(TEN).to_any();
-    let layer = RateLimitLayer::new("api", algorithm, Header::new("x-user-id"), store.clone())
-        .cost(four)
-        // A denial is not a response of the inner service, so the closure is not called.
-        .settle(|response: &Response| match response.status().as_u16() {
-            200 => None,
-            status => panic!("{status}"),
-        });
+    let layer = RateLimitLayer::new(
+        Tier::new("api", algorithm, Header::new("x-user-id"))
+            .cost(four)
+            // A denial is not a response of the inner service, so the closure is not called.
+            .settle(|response: &Response| match response.status().as_u16() {
+                200 => None,
+                status => panic!("{status}"),
+            }),
+        store.clone(),
+    );
     let app = Router::new().route("/", get(async || "done"));
     let server = Server::start(app.layer(layer)).await;
     for (status, charged) in [(200, 4), (200, 8), (429, 8), (429, 8)] {

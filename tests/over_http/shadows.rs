@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use axum::{Router, routing::get};
 use tollgate::{
     Algorithm, Decision, FixedWindow, Global, Header, HttpResponder, Key, LeakyBucket, Limit, Quota, RateLimitLayer,
-    SlidingLog, TokenBucket,
+    Tier, TokenBucket,
 };
 use tracing::Level;
 
@@ -54,8 +54,7 @@ async fn a_shadow_denies_no_request_and_is_in_no_header<St: TestStore>() {
     {
         let (store, _) = St::fresh();
         let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
-            .tier("watched", algorithm, Global)
-            .shadow();
+            .tier(Tier::new("watched", algorithm, Global).shadow());
         let server = Server::start(decision_app().layer(layer)).await;
         for (left, watched) in [
             (9, "admitted, 1 left"),
@@ -75,8 +74,7 @@ async fn a_shadow_denies_no_request_and_is_in_no_header<St: TestStore>() {
 async fn a_shadow_does_not_delay<St: TestStore>() {
     let (store, clock) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
-        .tier("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), Global)
-        .shadow();
+        .tier(Tier::new("queue", LeakyBucket::new(Quota::per_second(1)).capacity(3), Global).shadow());
     let server = Server::start(decision_app().layer(layer)).await;
     for queue in [
         "admitted, 2 left",
@@ -94,9 +92,7 @@ async fn an_impossible_shadow_denies_no_request<St: TestStore>() {
     for algorithm in each_algorithm(ONE) {
         let (store, _) = St::fresh();
         let layer = RateLimitLayer::fixed_window("api", TEN, Global, store)
-            .tier("watched", algorithm, Global)
-            .cost(requested_cost)
-            .shadow();
+            .tier(Tier::new("watched", algorithm, Global).cost(requested_cost).shadow());
         let server = Server::start(decision_app().layer(layer)).await;
         let reply = Reply::to(server.request("/").header("x-cost", u64::MAX)).await;
         let expected = "api admitted, 9 left; watched (shadow) impossible, 1 left";
@@ -107,8 +103,7 @@ async fn an_impossible_shadow_denies_no_request<St: TestStore>() {
 async fn a_request_without_the_key_of_a_shadow_passes<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("user", TEN, Header::new("x-user-id"), store)
-        .tier("tenant", FixedWindow::new(ONE), Header::new("x-tenant"))
-        .shadow();
+        .tier(Tier::fixed_window("tenant", ONE, Header::new("x-tenant")).shadow());
     let server = Server::start(decision_app().layer(layer)).await;
     assert_eq!(server.get_as("a").await.body, "user admitted, 9 left");
     let request = server.request("/").header("x-user-id", "a").header("x-tenant", "t");
@@ -125,8 +120,7 @@ async fn a_request_without_the_key_of_a_shadow_passes<St: TestStore>() {
 async fn a_shadow_is_charged_only_if_the_request_is_admitted<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(2), Global, store.clone())
-        .tier("watched", TokenBucket::new(TEN), Global)
-        .shadow();
+        .tier(Tier::token_bucket("watched", TEN, Global).shadow());
     let server = Server::start(decision_app().layer(layer)).await;
     let watched = Limit::new("watched", TokenBucket::new(TEN));
     for (status, left) in [(200, 9), (200, 8), (429, 8), (429, 8)] {
@@ -137,14 +131,16 @@ async fn a_shadow_is_charged_only_if_the_request_is_admitted<St: TestStore>() {
 
 async fn a_denying_shadow_is_not_charged<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(100), Global, store.clone())
-        .cost(requested_cost)
-        .tier("watched", SlidingLog::new(TEN), Global)
-        .cost(requested_cost)
-        .shadow()
-        .tier("beside", FixedWindow::new(Quota::per_minute(100)), Global)
-        .cost(requested_cost)
-        .shadow();
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("api", Quota::per_minute(100), Global).cost(requested_cost),
+        store.clone(),
+    )
+    .tier(Tier::sliding_log("watched", TEN, Global).cost(requested_cost).shadow())
+    .tier(
+        Tier::fixed_window("beside", Quota::per_minute(100), Global)
+            .cost(requested_cost)
+            .shadow(),
+    );
     let server = Server::start(decision_app().layer(layer)).await;
     for (cost, expected) in [
         (
@@ -167,9 +163,11 @@ async fn a_denying_shadow_is_not_charged<St: TestStore>() {
 
 async fn the_first_tier_can_be_a_shadow<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("watched", ONE, Header::new("x-tenant"), store)
-        .shadow()
-        .tier("api", FixedWindow::new(Quota::per_minute(3)), Global);
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("watched", ONE, Header::new("x-tenant")).shadow(),
+        store,
+    )
+    .tier(Tier::fixed_window("api", Quota::per_minute(3), Global));
     let server = Server::start(decision_app().layer(layer)).await;
     for (status, left, expected) in [
         (200, 2, "watched (shadow) admitted, 0 left; api admitted, 2 left"),
@@ -191,9 +189,12 @@ async fn the_first_tier_can_be_a_shadow<St: TestStore>() {
 async fn all_tiers_can_be_shadows<St: TestStore>() {
     for algorithm in each_algorithm(ONE) {
         let (store, _) = St::fresh();
-        let alone = RateLimitLayer::new("watched", algorithm, Header::new("x-user-id"), store).shadow();
+        let alone = RateLimitLayer::new(
+            Tier::new("watched", algorithm, Header::new("x-user-id")).shadow(),
+            store,
+        );
         let server = Server::start(decision_app().layer(alone.clone())).await;
-        let two = alone.tier("other", FixedWindow::new(TEN), Global).shadow();
+        let two = alone.tier(Tier::fixed_window("other", TEN, Global).shadow());
         for (expected, remaining) in [("admitted", 0), ("limited", 0), ("limited", 0)] {
             let reply = server.get_as("a").await;
             assert_eq!(reply.all(), (200, "-".into(), NOTHING.into()), "{algorithm:?}");
@@ -219,9 +220,8 @@ async fn all_tiers_can_be_shadows<St: TestStore>() {
 
 async fn problem_details_do_not_name_a_shadow<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("day", Quota::per_day(1), Global, store)
-        .shadow()
-        .tier("minute", FixedWindow::new(ONE), Global)
+    let layer = RateLimitLayer::new(Tier::fixed_window("day", Quota::per_day(1), Global).shadow(), store)
+        .tier(Tier::fixed_window("minute", ONE, Global))
         .respond_with(HttpResponder::new().problem_details());
     let server = Server::start(decision_app().layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
@@ -240,13 +240,13 @@ async fn a_shadow_denial_is_logged_once<St: TestStore>() {
     let (store, _) = St::fresh();
     let watched = Header::new("x-user-id");
     let layer = RateLimitLayer::fixed_window("api", Quota::per_minute(3), Global, store)
-        .tier("watched", FixedWindow::new(ONE).to_any(), watched.clone())
-        .shadow()
-        .tier("ample", FixedWindow::new(TEN), watched.clone())
-        .shadow()
-        .tier("tiny", TokenBucket::new(ONE), watched)
-        .cost(|_: &axum::extract::Request| 2)
-        .shadow();
+        .tier(Tier::new("watched", FixedWindow::new(ONE).to_any(), watched.clone()).shadow())
+        .tier(Tier::fixed_window("ample", TEN, watched.clone()).shadow())
+        .tier(
+            Tier::token_bucket("tiny", ONE, watched)
+                .cost(|_: &axum::extract::Request| 2)
+                .shadow(),
+        );
     let server = Server::start(decision_app().layer(layer)).await;
     let lines = || {
         let ours = log::take(|line| line.field("key") == Key::named("x-user-id", &user).digest());

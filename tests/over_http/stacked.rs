@@ -1,7 +1,7 @@
 //! Stacked layers: each decides separately, and their headers are combined.
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer};
+use tollgate::{FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{Server, TestStore, on_both_stores};
 
@@ -75,8 +75,10 @@ async fn a_denial_by_the_inner_layer_keeps_the_outer_charge<St: TestStore>() {
 /// The inner layer has more left than the outer one, but too little for the request.
 async fn the_headers_of_a_denying_inner_layer_are_kept<St: TestStore>() {
     let (store, _) = St::fresh();
-    let inner =
-        RateLimitLayer::fixed_window("bytes", Quota::per_minute(1000), Global, store.clone()).cost(|_: &Request| 600);
+    let inner = RateLimitLayer::new(
+        Tier::fixed_window("bytes", Quota::per_minute(1000), Global).cost(|_: &Request| 600),
+        store.clone(),
+    );
     let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store);
     let app = Router::new().route("/", get(async || "done")).layer(inner).layer(outer);
     let server = Server::start(app).await;

@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
-use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, SentBody};
+use tollgate::{FixedWindow, Global, Key, Limit, Quota, RateLimitLayer, SentBody, Tier};
 
 use crate::over_http::fixture::{Chunks, Server, TestStore, number, on_both_stores, yield_until};
 
@@ -59,9 +59,12 @@ pub(crate) async fn left<St: TestStore>(store: &St, name: &str) -> u64 {
 /// A hundred bytes per minute. Each response is charged twenty until it is settled.
 pub(crate) async fn serve<St: TestStore>() -> (Server, St, Next) {
     let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::fixed_window("bytes", HUNDRED, Global, store.clone())
-        .cost(twenty)
-        .settle_body(|sent: &SentBody| sent.bytes());
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("bytes", HUNDRED, Global)
+            .cost(twenty)
+            .settle_body(|sent: &SentBody| sent.bytes()),
+        store.clone(),
+    );
     (Server::start(next.app().layer(layer)).await, store, next)
 }
 
@@ -99,9 +102,12 @@ async fn a_cost_that_the_handler_counts_is_settled<St: TestStore>() {
     struct Tokens(Arc<AtomicU64>);
 
     let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::fixed_window("tokens", HUNDRED, Global, store.clone())
-        .cost(twenty)
-        .settle_body(|sent: &SentBody| Some(sent.extensions().get::<Tokens>()?.0.load(Ordering::SeqCst)));
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("tokens", HUNDRED, Global)
+            .cost(twenty)
+            .settle_body(|sent: &SentBody| Some(sent.extensions().get::<Tokens>()?.0.load(Ordering::SeqCst))),
+        store.clone(),
+    );
     let server = Server::start(next.app().layer(layer)).await;
     let ((sender, body), tokens) = (Chunks::new(), Tokens::default());
     let mut response = Response::new(Body::new(body));
@@ -153,14 +159,20 @@ async fn a_buffered_body_is_settled_and_an_empty_one_costs_zero<St: TestStore>()
 async fn tiers_settle_on_the_response_or_on_its_body<St: TestStore>() {
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = RateLimitLayer::fixed_window("requests", HUNDRED, Global, store.clone())
-        .tier("rows", FixedWindow::new(HUNDRED), Global)
-        .cost(twenty)
-        .settle(|response: &Response| number(response.headers(), "x-rows"))
-        .tier("bytes", FixedWindow::new(HUNDRED), Global)
-        .cost(twenty)
-        .settle_body(|sent: &SentBody| sent.bytes())
-        .tier("failures", FixedWindow::new(HUNDRED), Global)
-        .refund_if(|response: &Response| response.status().is_success());
+        .tier(
+            Tier::fixed_window("rows", HUNDRED, Global)
+                .cost(twenty)
+                .settle(|response: &Response| number(response.headers(), "x-rows")),
+        )
+        .tier(
+            Tier::fixed_window("bytes", HUNDRED, Global)
+                .cost(twenty)
+                .settle_body(|sent: &SentBody| sent.bytes()),
+        )
+        .tier(
+            Tier::fixed_window("failures", HUNDRED, Global)
+                .refund_if(|response: &Response| response.status().is_success()),
+        );
     let server = Server::start(next.app().layer(layer)).await;
     let all = async || {
         let mut all = Vec::new();
@@ -187,11 +199,13 @@ async fn a_settlement_by_the_response_overrides_one_by_its_body<St: TestStore>()
     let failed = |response: &Response| response.status().is_server_error();
     let bytes = |sent: &SentBody| (sent.bytes() > 0).then_some(sent.bytes());
     let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = |name| RateLimitLayer::fixed_window(name, HUNDRED, Global, store.clone()).cost(twenty);
+    let tier = |name| Tier::fixed_window(name, HUNDRED, Global).cost(twenty);
+    let behind = tier("behind").settle(rows).refund_if(failed).settle_body(bytes);
+    let before = tier("before").settle_body(bytes).settle(rows).refund_if(failed);
     let app = next
         .app()
-        .layer(layer("behind").settle(rows).refund_if(failed).settle_body(bytes))
-        .layer(layer("before").settle_body(bytes).settle(rows).refund_if(failed));
+        .layer(RateLimitLayer::new(behind, store.clone()))
+        .layer(RateLimitLayer::new(before, store.clone()));
     let server = Server::start(app).await;
     let mut before = 100;
     for (status, rows, body, cost) in [
@@ -222,8 +236,11 @@ async fn a_settlement_by_the_response_overrides_one_by_its_body<St: TestStore>()
 async fn stacked_layers_settle_the_same_body<St: TestStore>() {
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = |name, times: u64| {
-        let layer = RateLimitLayer::fixed_window(name, HUNDRED, Global, store.clone()).cost(twenty);
-        layer.settle_body(move |sent: &SentBody| times * sent.bytes())
+        let tier = Tier::fixed_window(name, HUNDRED, Global).cost(twenty);
+        RateLimitLayer::new(
+            tier.settle_body(move |sent: &SentBody| times * sent.bytes()),
+            store.clone(),
+        )
     };
     let app = next.app().layer(layer("inner", 1)).layer(layer("outer", 2));
     let server = Server::start(app).await;

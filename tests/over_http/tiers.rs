@@ -1,9 +1,7 @@
 //! Several tiers of one layer: charged together, and the most restrictive one is reported.
 
 use axum::{Router, http::Method, routing::get};
-use tollgate::{
-    FixedWindow, Global, Header, HttpMethod, Key, KeyExtractor, Limit, Quota, RateLimitLayer, SlidingLog, TokenBucket,
-};
+use tollgate::{FixedWindow, Global, Header, HttpMethod, Key, KeyExtractor, Limit, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores};
 
@@ -24,8 +22,8 @@ async fn a_denial_by_one_tier_does_not_charge_the_others<St: TestStore>() {
     let (store, clock) = St::fresh();
     let user = Header::new("x-user-id");
     let layer = RateLimitLayer::fixed_window("global", GLOBAL, Global, store.clone())
-        .tier("user", FixedWindow::new(USER), user.clone())
-        .tier("expensive", FixedWindow::new(EXPENSIVE), user);
+        .tier(Tier::fixed_window("user", USER, user.clone()))
+        .tier(Tier::fixed_window("expensive", EXPENSIVE, user));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let policies = r#""global";q=10000;w=60, "user";q=100;w=60, "expensive";q=10;w=60"#;
     let limits = |global: u32, user: u32, expensive: u32| {
@@ -55,16 +53,16 @@ async fn a_denial_by_one_tier_does_not_charge_the_others<St: TestStore>() {
 async fn an_admission_reports_the_least_remaining<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::fixed_window("wide", Quota::per_minute(4), Global, store)
-        .tier(
+        .tier(Tier::sliding_log(
             "narrow",
-            SlidingLog::new(Quota::per_minute(2)),
+            Quota::per_minute(2),
             Header::new("x-user-id"),
-        )
-        .tier(
+        ))
+        .tier(Tier::token_bucket(
             "middle",
-            TokenBucket::new(Quota::per_minute(3)),
+            Quota::per_minute(3),
             Header::new("x-user-id"),
-        );
+        ));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let policies = r#""wide";q=4;w=60, "narrow";q=2;w=60, "middle";q=3;w=60"#;
     let limits_of = async |user: &str| server.get_as(user).await.limits();
@@ -82,9 +80,9 @@ async fn an_admission_reports_the_least_remaining<St: TestStore>() {
 async fn a_denial_reports_the_longest_wait<St: TestStore>() {
     let (store, _) = St::fresh();
     let layer = RateLimitLayer::token_bucket("second", Quota::per_second(1), Global, store)
-        .tier("hour", FixedWindow::new(Quota::per_hour(1)), Global)
-        .tier("minute", FixedWindow::new(Quota::per_minute(1)), Global)
-        .tier("ample", FixedWindow::new(Quota::per_day(2)), Global);
+        .tier(Tier::fixed_window("hour", Quota::per_hour(1), Global))
+        .tier(Tier::fixed_window("minute", Quota::per_minute(1), Global))
+        .tier(Tier::fixed_window("ample", Quota::per_day(2), Global));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
     // The day is charged too, but it does not deny.
@@ -100,9 +98,9 @@ async fn a_denial_reports_the_longest_wait<St: TestStore>() {
 
 async fn a_hidden_tier_denies_and_is_not_reported<St: TestStore>() {
     let (store, clock) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("global", Quota::per_hour(2), Global, store)
-        .hidden()
-        .tier("user", FixedWindow::new(Quota::per_minute(5)), Header::new("x-user-id"));
+    let layer = RateLimitLayer::new(Tier::fixed_window("global", Quota::per_hour(2), Global).hidden(), store).tier(
+        Tier::fixed_window("user", Quota::per_minute(5), Header::new("x-user-id")),
+    );
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     let limits = |left: u32, reset: u32, more_in: u32| {
         format!(r#"5 {left} {reset} | "user";q=5;w=60 | "user";r={left};t={more_in}"#)
@@ -123,7 +121,10 @@ async fn a_hidden_tier_denies_and_is_not_reported<St: TestStore>() {
 
 async fn a_layer_of_hidden_tiers_adds_no_headers<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("global", Quota::per_minute(1), Global, store).hidden();
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("global", Quota::per_minute(1), Global).hidden(),
+        store,
+    );
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     assert_eq!(server.get("/").await.all(), (200, "-".into(), NOTHING.into()));
     assert_eq!(server.get("/").await.all(), (429, "45".into(), NOTHING.into()));
@@ -133,11 +134,8 @@ async fn a_tier_applies_only_to_requests_with_its_key<St: TestStore>() {
     let (store, _) = St::fresh();
     let writes = |request: &axum::extract::Request| (request.method() == Method::POST).then_some(Key::GLOBAL);
     let per_method = (Header::new("x-user-id"), HttpMethod);
-    let layer = RateLimitLayer::fixed_window("writes", Quota::per_minute(1), writes.optional(), store).tier(
-        "user",
-        FixedWindow::new(Quota::per_minute(2)),
-        per_method,
-    );
+    let layer = RateLimitLayer::fixed_window("writes", Quota::per_minute(1), writes.optional(), store)
+        .tier(Tier::fixed_window("user", Quota::per_minute(2), per_method));
     let server = Server::start(
         Router::new()
             .route("/", get(async || "read").post(async || "written"))

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tollgate::{FixedWindow, Global, Header, Key, Limit, ManualClock, Quota, RateLimitLayer, RedisStore, TokenBucket};
+use tollgate::{
+    FixedWindow, Global, Header, Key, Limit, ManualClock, Quota, RateLimitLayer, RedisStore, Tier, TokenBucket,
+};
 
 use support::{
     queued_server::{MICRO, QueuedServer, SECOND, one_per_10s},
@@ -25,9 +27,8 @@ on_both_stores![
 /// One request per ten seconds with a wait queue, beside a tier that counts a hundred per day.
 async fn wait_queue<St: TestStore>(waiters: usize) -> QueuedServer<St> {
     QueuedServer::with_layer(|app, store| {
-        let layer = RateLimitLayer::new("api", one_per_10s(), Global, store)
-            .tier("count", count(), Global)
-            .hidden()
+        let layer = RateLimitLayer::new(Tier::new("api", one_per_10s(), Global), store)
+            .tier(Tier::new("count", count(), Global).hidden())
             .wait(60 * SECOND)
             .max_waiters(waiters);
         app.layer(layer)
@@ -86,11 +87,8 @@ async fn requests_are_admitted_in_arrival_order<St: TestStore>() {
 /// Two seconds after a costly request began to wait, with two units available for cheap ones.
 async fn costly_and_two_units<St: TestStore>(max_wait: Duration) -> (QueuedServer<St>, JoinHandle<Reply>) {
     let bucket = TokenBucket::new(Quota::per_second(1)).capacity(3);
-    let limit = |store| {
-        RateLimitLayer::new("api", bucket, Global, store)
-            .cost(requested_cost)
-            .wait(max_wait)
-    };
+    let limit =
+        |store| RateLimitLayer::new(Tier::new("api", bucket, Global).cost(requested_cost), store).wait(max_wait);
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
     assert_eq!(held.get_with(0, ("x-cost", "3")).await.status, 200);
     let costly = held.wait_for(held.get_with(1, ("x-cost", "3"))).await;
@@ -147,8 +145,8 @@ async fn a_full_wait_queue_denies_at_once_and_charges_nothing<St: TestStore>() {
 async fn a_denial_does_not_report_the_quota_of_another_key<St: TestStore>() {
     let user = FixedWindow::new(Quota::per_day(5));
     let limit = |store| {
-        RateLimitLayer::new("user", user, Header::new("x-user-id"), store)
-            .tier("all", one_per_10s(), Global)
+        RateLimitLayer::new(Tier::new("user", user, Header::new("x-user-id")), store)
+            .tier(Tier::new("all", one_per_10s(), Global))
             // The two settings can be in either order.
             .max_waiters(1)
             .wait(60 * SECOND)
@@ -223,7 +221,7 @@ async fn only_the_head_of_the_queue_calls_redis() {
     const CLIENTS: u32 = 20;
     let (redis, clock) = (RedisServer::start(), ManualClock::at(NOW));
     let store = redis.store().clock(clock.clone()).build().unwrap();
-    let limit = |store| RateLimitLayer::new("api", one_per_10s(), Global, store).wait(600 * SECOND);
+    let limit = |store| RateLimitLayer::new(Tier::new("api", one_per_10s(), Global), store).wait(600 * SECOND);
     let held = QueuedServer::<RedisStore>::with_store(store, clock, |app, store| app.layer(limit(store))).await;
     let (mut stats, mut called) = (redis.client(), 0);
     let mut has_called = async |times| {

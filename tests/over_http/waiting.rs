@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate::{
     AnyAlgorithm, Charge, FixedWindow, Global, Header, Key, LeakyBucket, Limit, Micros, Operation, Quota,
-    RateLimitLayer,
+    RateLimitLayer, Tier,
 };
 
 use support::{
@@ -45,7 +45,7 @@ async fn a_request_waits_exactly_until_it_is_admitted<St: TestStore>() {
     for (algorithm, wait) in waits() {
         // The maximum is exactly long enough.
         let max = Duration::from_micros(wait);
-        let limit = |store| RateLimitLayer::new("api", algorithm, Global, store).wait(max);
+        let limit = |store| RateLimitLayer::new(Tier::new("api", algorithm, Global), store).wait(max);
         let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
         assert_eq!(held.get(0).await.status, 200, "{algorithm:?}");
         let waiting = held.wait(1).await;
@@ -70,7 +70,7 @@ async fn a_request_waits_exactly_until_it_is_admitted<St: TestStore>() {
 async fn a_request_that_would_exceed_the_maximum_is_denied_at_once<St: TestStore>() {
     for (algorithm, wait) in waits() {
         let max = Duration::from_micros(wait - 1);
-        let limit = |store| RateLimitLayer::new("api", algorithm, Global, store).wait(max);
+        let limit = |store| RateLimitLayer::new(Tier::new("api", algorithm, Global), store).wait(max);
         let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
         assert_eq!(held.get(0).await.status, 200, "{algorithm:?}");
         let denied = held.get(1).await;
@@ -95,7 +95,7 @@ async fn a_request_that_would_exceed_the_maximum_is_denied_at_once<St: TestStore
 }
 
 async fn a_wait_that_grows_beyond_the_maximum_is_denied_and_not_charged<St: TestStore>() {
-    let limit = |store| RateLimitLayer::new("api", one_per_10s(), Global, store).wait(15 * SECOND);
+    let limit = |store| RateLimitLayer::new(Tier::new("api", one_per_10s(), Global), store).wait(15 * SECOND);
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
     let charge = Charge::new(Limit::new("api", one_per_10s()), Key::GLOBAL);
     let first = held.store.apply(Operation::Acquire(charge.into())).await;
@@ -114,7 +114,8 @@ async fn a_wait_that_grows_beyond_the_maximum_is_denied_and_not_charged<St: Test
 }
 
 async fn different_keys_do_not_wait_for_each_other<St: TestStore>() {
-    let limit = |store| RateLimitLayer::new("api", one_per_10s(), Header::new("x-user-id"), store).wait(60 * SECOND);
+    let limit =
+        |store| RateLimitLayer::new(Tier::new("api", one_per_10s(), Header::new("x-user-id")), store).wait(60 * SECOND);
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
     let as_user = |request, user| held.get_with(request, ("x-user-id", user));
     assert_eq!(as_user(0, "alice").await.status, 200);
@@ -137,8 +138,8 @@ async fn different_keys_do_not_wait_for_each_other<St: TestStore>() {
 async fn the_denying_tier_can_change_during_the_wait<St: TestStore>() {
     let two = FixedWindow::new(Quota::per_minute(2));
     let limit = |store| {
-        RateLimitLayer::new("bucket", one_per_10s(), Global, store)
-            .tier("minute", two, Global)
+        RateLimitLayer::new(Tier::new("bucket", one_per_10s(), Global), store)
+            .tier(Tier::new("minute", two, Global))
             .wait(60 * SECOND)
     };
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
@@ -173,7 +174,7 @@ async fn the_denying_tier_can_change_during_the_wait<St: TestStore>() {
 /// One request per ten seconds, with the cost that the request asks for.
 async fn by_cost<St: TestStore>() -> QueuedServer<St> {
     QueuedServer::with_layer(|app, store| {
-        let layer = RateLimitLayer::new("api", one_per_10s(), Global, store).cost(requested_cost);
+        let layer = RateLimitLayer::new(Tier::new("api", one_per_10s(), Global).cost(requested_cost), store);
         app.layer(layer.wait(60 * SECOND))
     })
     .await
@@ -208,7 +209,7 @@ async fn a_cost_of_zero_does_not_wait<St: TestStore>() {
 
 async fn a_queue_delays_requests_after_their_wait<St: TestStore>() {
     let two = LeakyBucket::new(Quota::per_second(1)).capacity(2);
-    let limit = |store| RateLimitLayer::new("queue", two, Global, store).wait(5 * SECOND);
+    let limit = |store| RateLimitLayer::new(Tier::new("queue", two, Global), store).wait(5 * SECOND);
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;
     assert_eq!(held.get(0).await.status, 200);
     // The leaky bucket delays one request, and is full then. The others wait for a free place.
@@ -230,9 +231,8 @@ async fn a_queue_delays_requests_after_their_wait<St: TestStore>() {
 
 async fn a_shadow_does_not_make_requests_wait<St: TestStore>() {
     let limit = |store| {
-        RateLimitLayer::new("bucket", one_per_10s(), Global, store)
-            .tier("watched", FixedWindow::new(Quota::per_day(1)), Global)
-            .shadow()
+        RateLimitLayer::new(Tier::new("bucket", one_per_10s(), Global), store)
+            .tier(Tier::fixed_window("watched", Quota::per_day(1), Global).shadow())
             .wait(60 * SECOND)
     };
     let held = QueuedServer::<St>::with_layer(|app, store| app.layer(limit(store))).await;

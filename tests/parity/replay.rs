@@ -135,7 +135,7 @@ impl<'a> Replay<'a> {
     fn charges(&self, costs: &[(bool, support::strategies::Size)]) -> Charges {
         let mut charges = Charges::new();
         for (tier, (is_charged, size)) in costs.iter().take(self.tiers.len()).enumerate() {
-            let charge = self.charge(tier).cost(size.of(self.limits[tier].algorithm()));
+            let charge = self.charge(tier).with_cost(size.of(self.limits[tier].algorithm()));
             if *is_charged {
                 charges
                     .push(if self.tiers[tier].shadow {

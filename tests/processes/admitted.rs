@@ -110,7 +110,7 @@ fn eight_processes_admit_exactly_the_limit() {
         let admitted: usize = counts.iter().map(|counts| counts[index]).sum();
         assert_eq!(admitted, 777, "{limit}");
         // The wide tier was charged for the admitted requests only.
-        let peek = Charge::new(wide, Key::GLOBAL).cost(0);
+        let peek = Charge::new(wide, Key::GLOBAL).with_cost(0);
         let decision = runtime.block_on(store.apply(Operation::Acquire(peek.into()))).unwrap();
         assert_eq!(decision.tiers()[0].verdict().remaining(), 2000 - 777, "{limit}");
     }

@@ -9,7 +9,7 @@ use std::{
 
 use axum::{Router, http::HeaderMap, routing::get};
 use tokio::{runtime::Runtime, task::JoinSet};
-use tollgate::{Decision, Key, LeakyBucket, Limiter, Micros, Quota, RedisStore};
+use tollgate::{CallKey, Decision, Key, LeakyBucket, Limiter, Micros, Quota, RedisStore, Tier};
 
 use support::{
     http::Server,
@@ -27,7 +27,7 @@ const INTERVAL: Micros = 10_000;
 fn queue(name: &str, redis: &str) -> Limiter<RedisStore> {
     let store = RedisStore::builder().url(redis).deadline(DEADLINE);
     let bucket = LeakyBucket::new(Quota::per_second(100)).capacity(10_000);
-    Limiter::new(name, bucket, store.build().unwrap())
+    Limiter::new(Tier::new(name, bucket, CallKey), store.build().unwrap())
 }
 
 fn departure(decision: &Decision) -> Micros {

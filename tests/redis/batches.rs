@@ -17,7 +17,7 @@ use support::{
 fn acquire(name: &str, algorithm: impl Algorithm, key: &'static str, cost: u32) -> Operation {
     Operation::Acquire(
         Charge::new(Limit::new(name, algorithm), Key::new(key))
-            .cost(cost)
+            .with_cost(cost)
             .into(),
     )
 }

@@ -6,7 +6,7 @@ use tokio::{runtime, sync::oneshot, time};
 use tollgate::redis::Connection;
 use tollgate::{
     AsError, Charge, Charges, Cost, Global, Key, Limit, ManualClock, Operation, Outcome, Quota, RateLimitLayer,
-    RedisStore, Store, TokenBucket,
+    RedisStore, Store, Tier, TokenBucket,
 };
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
@@ -20,7 +20,7 @@ fn limit(name: &str, a_day: u32) -> Limit {
 }
 
 fn charge(cost: Cost) -> Charge {
-    Charge::new(limit("exhausted", 2), Key::new("key")).cost(cost)
+    Charge::new(limit("exhausted", 2), Key::new("key")).with_cost(cost)
 }
 
 /// The number of calls to Redis for a denied charge.
@@ -114,7 +114,7 @@ async fn other_tiers_and_costs_are_not_denied_from_the_cache() {
     assert_eq!(calls_of_denied(&store, redis, group.clone()).await, 0);
     clock.end().await;
     time::resume();
-    let mut higher_cost = Charges::from(Charge::new(limit("other", 10), Key::new("key")).cost(2));
+    let mut higher_cost = Charges::from(Charge::new(limit("other", 10), Key::new("key")).with_cost(2));
     higher_cost.push(charge(2)).unwrap();
     assert_eq!(calls_of_denied(&store, redis, higher_cost).await, 1);
     assert!(acquire(&store, charge(2).shadow()).await.admits());
@@ -182,9 +182,11 @@ async fn denials_of_refundable_charges_are_not_cached() {
     type Login = (oneshot::Sender<()>, oneshot::Receiver<bool>);
     let [here, elsewhere] = [(); 2].map(|()| {
         let store = server.store().build().unwrap();
-        let layer = RateLimitLayer::token_bucket("logins", Quota::per_day(1), Global, store)
-            .refund_if(|succeeded: &bool| *succeeded)
-            .respond_with(AsError);
+        let layer = RateLimitLayer::new(
+            Tier::token_bucket("logins", Quota::per_day(1), Global).refund_if(|succeeded: &bool| *succeeded),
+            store,
+        )
+        .respond_with(AsError);
         layer.layer(service_fn(async |(started, outcome): Login| {
             started.send(()).unwrap();
             outcome.await.map_err(BoxError::from)

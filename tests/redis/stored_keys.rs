@@ -33,7 +33,7 @@ fn algorithms(limit: u32, window: Duration) -> [(&'static str, AnyAlgorithm); 7]
 const TEN_YEARS: Duration = Duration::from_secs(315_360_000);
 
 fn charge(algorithm: AnyAlgorithm, cost: u32) -> Charge {
-    Charge::new(Limit::new("name", algorithm), Key::new("user:12345")).cost(cost)
+    Charge::new(Limit::new("name", algorithm), Key::new("user:12345")).with_cost(cost)
 }
 
 fn acquire(algorithm: AnyAlgorithm, cost: u32) -> Operation {
@@ -218,7 +218,7 @@ async fn a_group_of_any_size_is_charged_all_or_none() {
                 for user in 1..=size {
                     let cost = if user == size { cost_of_last } else { 1 };
                     let charge = Charge::new(limit.clone(), Key::new(format!("user:{user}")));
-                    charges.push(charge.cost(cost)).unwrap();
+                    charges.push(charge.with_cost(cost)).unwrap();
                 }
                 Operation::Acquire(charges)
             };

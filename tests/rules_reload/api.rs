@@ -3,7 +3,7 @@
 use std::{ops::Deref, time::Duration};
 
 use axum::Router;
-use tollgate::{Key, ManualClock, RateLimitLayer, RuleSet};
+use tollgate::{Key, ManualClock, RuleSet, RulesLayer};
 
 use support::queued_server::QueuedServer;
 pub(crate) use support::{
@@ -48,7 +48,7 @@ impl<St: TestStore> Api<St> {
     async fn build(store: St, clock: ManualClock, rules: &str, wait: Option<Duration>) -> Self {
         let rules = RuleSet::parse(rules).unwrap();
         let layered = |app: Router, store| {
-            let layer = RateLimitLayer::rules(rules.clone(), store);
+            let layer = RulesLayer::new(rules.clone(), store);
             match wait {
                 Some(max) => app.layer(layer.wait(max)),
                 None => app.layer(layer),

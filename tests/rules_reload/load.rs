@@ -12,7 +12,7 @@ use std::{
 
 use axum::{Router, routing::get};
 use tokio::task::JoinSet;
-use tollgate::{FixedWindow, Key, Limit, MemoryStore, Quota, RateLimitLayer, RedisStore, RuleSet};
+use tollgate::{FixedWindow, Key, Limit, MemoryStore, Quota, RedisStore, RuleSet, RulesLayer};
 
 use support::{
     each_store::TestStore,
@@ -83,7 +83,7 @@ async fn used<St: TestStore>(store: &St, name: &str, key: &Key) -> u64 {
 /// Serves while a closure changes the rules. The closure receives the number of answered requests.
 async fn under_load<St: TestStore>(rules: RuleSet, change: impl FnOnce(&AtomicUsize) + Send + 'static) {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::rules(rules, store.clone());
+    let layer = RulesLayer::new(rules, store.clone());
     let app = Router::new().route("/", get(async || "served")).layer(layer);
     let (server, answered) = (Arc::new(Server::start(app).await), Arc::new(AtomicUsize::new(0)));
     let changing = Arc::new(thread::spawn({

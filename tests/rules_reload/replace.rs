@@ -6,7 +6,7 @@ use axum::{
     body::Body,
     http::{Request, Response},
 };
-use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+use tollgate::{MemoryStore, RuleSet, RulesLayer};
 use tower::{Layer, ServiceExt, service_fn};
 
 use crate::rules_reload::fixture::{FIRST, NamedLimit, SECOND, Watched, are_current, text, wait_for_polls};
@@ -14,9 +14,7 @@ use crate::rules_reload::fixture::{FIRST, NamedLimit, SECOND, Watched, are_curre
 const OTHER: &[NamedLimit] = &[("other", 9)];
 
 /// The `RateLimit-Policy` header of a response by this layer.
-async fn policy_header(
-    layer: &RateLimitLayer<RuleSet, RuleSet, MemoryStore, tollgate::HttpResponder, RuleSet>,
-) -> String {
+async fn policy_header(layer: &RulesLayer) -> String {
     let service = layer.layer(service_fn(async |_: Request<Body>| {
         Ok::<_, Infallible>(Response::new(Body::empty()))
     }));
@@ -31,7 +29,7 @@ async fn all_clones_and_layers_use_the_new_rules_at_once() {
     let clones = [rules.clone(), rules.clone()];
     let layers = clones
         .each_ref()
-        .map(|rules| RateLimitLayer::rules(rules.clone(), MemoryStore::new()));
+        .map(|rules| RulesLayer::new(rules.clone(), MemoryStore::new()));
     for layer in &layers {
         assert_eq!(policy_header(layer).await, "\"first\";q=1;w=86400");
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tollgate::{MemoryStore, RateLimitLayer, RuleSet};
+use tollgate::{MemoryStore, RuleSet, RulesLayer};
 
 use support::{
     log::{self, Line},
@@ -39,7 +39,7 @@ fn thread_ends() {
     assert!(RuleSet::watch(folder.file("missing")).is_err());
     until("there is one again", || threads() == 1);
     // A layer keeps the rules alive too.
-    let layer = RateLimitLayer::rules(rules.clone(), MemoryStore::new());
+    let layer = RulesLayer::new(rules.clone(), MemoryStore::new());
     drop(rules);
     fs::write(&file, text(SECOND)).unwrap();
     let has_changed = |line: &Line| line.field("file") == file && line.field("message") == "rules reloaded";

@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use tollgate::{AsError, Global, Quota, RateLimitLayer, Store, TokenBucket};
+use tollgate::{AsError, Global, Quota, RateLimitLayer, Store, Tier};
 use tower::{BoxError, Service};
 
 use crate::service::{Outside, SECOND, arrived, backlog, call, once_a_minute, poll, queue, store_at_zero, wrap};
@@ -14,7 +14,7 @@ fn queueing_service(
     impl Service<&'static str, Response = &'static str, Error = BoxError>,
     Outside,
 ) {
-    let layer = RateLimitLayer::new("queue", queue(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("queue", queue(), Global), store).respond_with(AsError);
     let (service, mut outside) = wrap(layer);
     outside.allow(9);
     (service, outside)
@@ -71,8 +71,8 @@ fn a_request_dropped_in_mid_queue_does_not_move_later_requests_up() {
 #[test]
 fn a_delayed_request_that_is_dropped_refunds_its_other_tiers() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store)
-        .tier("tokens", TokenBucket::new(Quota::per_minute(2)), Global)
+    let layer = RateLimitLayer::new(Tier::new("queue", queue(), Global), store)
+        .tier(Tier::token_bucket("tokens", Quota::per_minute(2), Global))
         .respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
@@ -108,7 +108,7 @@ fn dropped_after_its_delay_while_the_service_is_not_ready() {
 #[test]
 fn dropped_while_served_keeps_the_charge() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), Global), store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let mut served = call(&mut service, "served");
@@ -122,7 +122,7 @@ fn dropped_while_served_keeps_the_charge() {
 mod while_redis_decides {
     use tollgate::{
         AsError, Charge, FixedWindow, Global, Key, Limit, ManualClock, Operation, Quota, RateLimitLayer, RedisStore,
-        Store, redis::Connection,
+        Store, Tier, redis::Connection,
     };
     use tower::Service;
 
@@ -174,7 +174,7 @@ mod while_redis_decides {
         let server = RedisServer::start();
         let store = connected(&server).await;
         let three = FixedWindow::new(Quota::per_minute(3));
-        let layer = RateLimitLayer::new("name", three, Global, store.clone()).respond_with(AsError);
+        let layer = RateLimitLayer::new(Tier::new("name", three, Global), store.clone()).respond_with(AsError);
         let (mut service, mut outside) = wrap(layer);
         outside.allow(9);
         drop_while_redis_decides(&mut service, &mut server.client()).await;

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, task::Poll};
 
-use tollgate::{AsError, Global, Key, LeakyBucket, Quota, RateLimitLayer};
+use tollgate::{AsError, Global, Key, LeakyBucket, Quota, RateLimitLayer, Tier};
 use tower::{Layer, limit::ConcurrencyLimit};
 use tower_test::mock;
 
@@ -12,7 +12,7 @@ use crate::service::{SECOND, arrived, backlog, call, poll, queue, store_at_zero,
 fn five_concurrent_requests_are_served_one_per_second() {
     let (store, clock) = store_at_zero();
     let queue = LeakyBucket::new(Quota::per_second(1)).capacity(10);
-    let layer = RateLimitLayer::new("queue", queue, Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("queue", queue, Global), store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let requests = ["0 s", "1 s", "2 s", "3 s", "4 s"];
@@ -35,7 +35,7 @@ fn five_concurrent_requests_are_served_one_per_second() {
 fn a_delayed_request_does_not_hold_a_ready_service() {
     let (store, clock) = store_at_zero();
     let key = |request: &&'static str| Key::named("user", request);
-    let layer = RateLimitLayer::new("queue", queue(), key, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("queue", queue(), key), store).respond_with(AsError);
     let (inner, mut outside) = mock::pair();
     outside.allow(9);
     // The concurrency limit has one permit, which a ready service holds.
@@ -70,7 +70,7 @@ fn a_delayed_request_does_not_hold_a_ready_service() {
 #[test]
 fn an_inner_error_during_a_delay_fails_the_delayed_request() {
     let (store, clock) = store_at_zero();
-    let layer = RateLimitLayer::new("queue", queue(), Global, store.clone()).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("queue", queue(), Global), store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(2);
     let mut first = call(&mut service, "first");

@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use tollgate::{AsError, FixedWindow, Key, KeyError, LeakyBucket, Quota, RateLimitLayer, SlidingLog};
+use tollgate::{AsError, Key, KeyError, LeakyBucket, Quota, RateLimitLayer, Tier};
 use tracing::Level;
 
 use support::log;
@@ -33,7 +33,7 @@ fn logged(key: &'static str) -> Vec<String> {
 fn a_rejected_request_is_logged_once_and_a_served_one_is_not() {
     log::listen();
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("minute", once_a_minute(), user, store);
+    let layer = RateLimitLayer::new(Tier::new("minute", once_a_minute(), user), store);
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(9);
     let mut served = call(&mut service, "alice");
@@ -52,13 +52,14 @@ fn a_rejected_request_is_logged_once_and_a_served_one_is_not() {
 fn the_first_denying_tier_is_named_and_never_a_shadow() {
     log::listen();
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("watched", SlidingLog::new(Quota::per_day(1)), user, store)
-        .shadow()
-        .tier("roomy", FixedWindow::new(Quota::per_minute(9)), user)
-        .tier("minute", once_a_minute(), user)
-        .tier("hour", FixedWindow::new(Quota::per_hour(1)), user)
-        .tier("tiny", LeakyBucket::new(Quota::per_minute(1)).policing(), user)
-        .cost(|request: &&'static str| if *request == "heavy" { 2 } else { 0 });
+    let layer = RateLimitLayer::new(Tier::sliding_log("watched", Quota::per_day(1), user).shadow(), store)
+        .tier(Tier::fixed_window("roomy", Quota::per_minute(9), user))
+        .tier(Tier::new("minute", once_a_minute(), user))
+        .tier(Tier::fixed_window("hour", Quota::per_hour(1), user))
+        .tier(
+            Tier::new("tiny", LeakyBucket::new(Quota::per_minute(1)).policing(), user)
+                .cost(|request: &&'static str| if *request == "heavy" { 2 } else { 0 }),
+        );
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(9);
     assert!(poll(call(&mut service, "bob").as_mut()).is_pending());
@@ -74,7 +75,10 @@ fn the_first_denying_tier_is_named_and_never_a_shadow() {
 fn a_request_denied_by_a_full_queue_is_logged_and_a_delayed_one_is_not() {
     log::listen();
     let (store, clock) = store_at_zero();
-    let layer = RateLimitLayer::new("queue", queue(), |_: &&'static str| Key::named("user", "held"), store);
+    let layer = RateLimitLayer::new(
+        Tier::new("queue", queue(), |_: &&'static str| Key::named("user", "held")),
+        store,
+    );
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(9);
     let mut held = ["first", "second", "third"].map(|request| call(&mut service, request));
@@ -98,8 +102,8 @@ fn a_waiting_request_is_logged_only_if_it_is_rejected_in_the_end() {
     log::listen();
     let (store, clock) = store_at_zero();
     let shared = |_: &&'static str| Key::named("user", "shared");
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(2)), shared, store)
-        .tier("user", SlidingLog::new(Quota::per_hour(1)), user)
+    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(2), shared, store)
+        .tier(Tier::sliding_log("user", Quota::per_hour(1), user))
         .wait(60 * SECOND);
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(9);
@@ -130,7 +134,7 @@ fn a_missing_key_and_a_blocked_request_are_logged_once() {
         "anonymous" => Err(KeyError::missing("a name to be logged by")),
         name => Ok(Some(Key::named("user", name))),
     };
-    let layer = RateLimitLayer::new("minute", once_a_minute(), key, store)
+    let layer = RateLimitLayer::new(Tier::new("minute", once_a_minute(), key), store)
         .block(|request: &&'static str| *request == "mallory")
         .respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);

@@ -16,7 +16,9 @@ use std::{
 };
 
 use support::{memory::store_at_zero, requests::UserKey};
-use tollgate::{AsError, FixedWindow, Global, Key, LeakyBucket, Limit, MemoryStore, Quota, RateLimitLayer, Rejection};
+use tollgate::{
+    AsError, FixedWindow, Global, Key, LeakyBucket, Limit, MemoryStore, Quota, RateLimitLayer, Rejection, Tier,
+};
 use tower::{Layer, Service};
 use tower_test::mock::{self, Handle, Mock};
 
@@ -84,7 +86,7 @@ fn rejection(error: &tower::BoxError) -> &Rejection {
 #[test]
 fn an_admitted_request_is_served_and_a_denied_one_is_an_error() {
     let (store, clock) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), Global), store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
 
@@ -107,7 +109,7 @@ fn an_admitted_request_is_served_and_a_denied_one_is_an_error() {
 #[test]
 fn a_synchronous_store_decides_in_call() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), Global), store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let [mut first, mut second] = ["first", "second"].map(|request| call(&mut service, request));
@@ -119,7 +121,7 @@ fn a_synchronous_store_decides_in_call() {
 #[test]
 fn an_inner_error_passes_unchanged_and_its_charge_stays() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), Global), store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let mut response = call(&mut service, "request");
@@ -141,7 +143,7 @@ fn an_inner_error_passes_unchanged_and_its_charge_stays() {
 #[test]
 fn a_missing_key_is_an_error_and_an_exempt_request_is_served() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), UserKey, store.clone()).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), UserKey), store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     outside.allow(9);
     let Poll::Ready(Err(error)) = poll(call(&mut service, "nobody").as_mut()) else {

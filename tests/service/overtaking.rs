@@ -3,7 +3,10 @@
 use std::{pin::Pin, task::Poll, time::Duration};
 
 use proptest::{collection::vec, prelude::*};
-use tollgate::{Algorithm, AnyAlgorithm, Cost, Decision, Key, Limiter, ManualClock, MemoryStore, Micros, Quota, State};
+use tollgate::{
+    Algorithm, AnyAlgorithm, CallKey, Cost, Decision, Key, Limiter, ManualClock, MemoryStore, Micros, Quota, State,
+    Tier,
+};
 
 use support::{
     algorithms::each_algorithm,
@@ -57,7 +60,7 @@ impl Traffic {
     fn run(&self, count: usize) -> Vec<Ended> {
         let clock = ManualClock::at(START);
         let store = MemoryStore::builder().clock(clock.clone()).build();
-        let limiter = Limiter::new("api", self.algorithm, store);
+        let limiter = Limiter::new(Tier::new("api", self.algorithm, CallKey), store);
         let arrivals: Vec<Micros> = self.times().iter().map(|(arrival, _)| *arrival).take(count).collect();
         let mut ended = vec![None; count];
         let mut pending: Vec<Option<Pending>> = (0..count).map(|_| None).collect();

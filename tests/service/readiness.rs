@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer};
+use tollgate::{AsError, FixedWindow, Global, Quota, RateLimitLayer, Tier};
 
 use crate::service::{arrived, call, poll, poll_ready, store_at_zero, wrap};
 
@@ -10,7 +10,7 @@ use crate::service::{arrived, call, poll, poll_ready, store_at_zero, wrap};
 fn ready_when_the_inner_service_is_ready() {
     let (store, _) = store_at_zero();
     let plenty = FixedWindow::new(Quota::per_minute(100));
-    let layer = RateLimitLayer::new("name", plenty, Global, store.clone()).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", plenty, Global), store.clone()).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
 
     outside.allow(0);
@@ -33,7 +33,7 @@ fn ready_when_the_inner_service_is_ready() {
 fn the_instance_polled_ready_is_called() {
     let (store, _) = store_at_zero();
     let plenty = FixedWindow::new(Quota::per_minute(100));
-    let layer = RateLimitLayer::new("name", plenty, Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("name", plenty, Global), store).respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);
     for request in ["first", "second", "third"] {
         outside.allow(1);
@@ -49,7 +49,8 @@ fn the_instance_polled_ready_is_called() {
 #[test]
 fn a_rejection_releases_the_ready_instance() {
     let (store, _) = store_at_zero();
-    let layer = RateLimitLayer::new("name", crate::service::once_a_minute(), Global, store).respond_with(AsError);
+    let layer =
+        RateLimitLayer::new(Tier::new("name", crate::service::once_a_minute(), Global), store).respond_with(AsError);
     let (inner, mut outside) = tower_test::mock::pair();
     outside.allow(9);
     let inner = tower::limit::ConcurrencyLimit::new(inner, 1);

@@ -2,7 +2,7 @@
 
 use std::{pin::Pin, task::Poll};
 
-use tollgate::{AsError, FixedWindow, Global, Key, Quota, RateLimitLayer, SlidingLog};
+use tollgate::{AsError, Global, Key, Quota, RateLimitLayer, Tier};
 use tower::{BoxError, Layer, Service, limit::ConcurrencyLimit};
 use tower_test::mock;
 
@@ -31,7 +31,7 @@ fn served(outside: &mut Outside, mut response: Response, request: &'static str) 
 fn a_waiting_request_does_not_hold_a_ready_service() {
     let (store, clock) = store_at_zero();
     let key = |request: &&'static str| Key::named("user", request);
-    let layer = RateLimitLayer::new("name", once_a_minute(), key, store).wait(60 * SECOND);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), key), store).wait(60 * SECOND);
     let (inner, mut outside) = mock::pair();
     outside.allow(9);
     // The concurrency limit has one permit, which a ready service holds.
@@ -50,7 +50,7 @@ fn a_waiting_request_does_not_hold_a_ready_service() {
 #[test]
 fn dropped_after_admission_and_before_the_call_is_not_charged() {
     let (store, clock) = store_at_zero();
-    let layer = RateLimitLayer::new("name", once_a_minute(), Global, store).wait(60 * SECOND);
+    let layer = RateLimitLayer::new(Tier::new("name", once_a_minute(), Global), store).wait(60 * SECOND);
     let (mut service, mut outside) = wrap(layer.respond_with(AsError));
     outside.allow(2);
     let first = send(&mut service, "first");
@@ -72,8 +72,8 @@ fn dropped_after_admission_and_before_the_call_is_not_charged() {
 fn a_head_denied_under_its_own_key_does_not_block_the_queue() {
     let (store, clock) = store_at_zero();
     let user = |request: &&'static str| Key::named("user", &request[..1]);
-    let layer = RateLimitLayer::new("all", FixedWindow::new(Quota::per_minute(3)), Global, store)
-        .tier("user", SlidingLog::new(Quota::per_hour(3)), user)
+    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(3), Global, store)
+        .tier(Tier::sliding_log("user", Quota::per_hour(3), user))
         .wait(120 * SECOND)
         .respond_with(AsError);
     let (mut service, mut outside) = wrap(layer);

@@ -46,7 +46,7 @@ pub trait TestStore: Store {
 
     /// The units that the store reports as remaining.
     async fn left(&self, limit: &Limit, key: &Key) -> u64 {
-        let charge = Charge::new(limit.clone(), key.clone()).cost(0);
+        let charge = Charge::new(limit.clone(), key.clone()).with_cost(0);
         let decision = self.apply(Operation::Acquire(charge.into())).await;
         let Ok(decision) = decision else {
             panic!("the store cannot decide");

@@ -47,7 +47,7 @@ pub fn costs(receipt: &Receipt) -> Vec<Cost> {
 }
 
 pub fn remaining(store: &MemoryStore, charge: &Charge) -> u64 {
-    let decision = acquire(store, [charge.clone().cost(0)]);
+    let decision = acquire(store, [charge.clone().with_cost(0)]);
     decision.tiers()[0].verdict().remaining()
 }
 

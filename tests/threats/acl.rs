@@ -49,7 +49,7 @@ fn logged_in(builder: RedisStoreBuilder) -> RedisStoreBuilder {
 }
 
 fn charge(limit: &Limit, name: &'static str) -> Charge {
-    Charge::new(limit.clone(), Key::new(name)).cost(2)
+    Charge::new(limit.clone(), Key::new(name)).with_cost(2)
 }
 
 fn two(limit: &Limit) -> Charges {
@@ -75,7 +75,7 @@ async fn run_every_operation(server: &RedisServer) -> Result<(), StoreError> {
                 .await?;
         }
         let denied = store
-            .apply(Operation::Acquire(charge(&limit, "one").cost(9).into()))
+            .apply(Operation::Acquire(charge(&limit, "one").with_cost(9).into()))
             .await?;
         assert!(!denied.admits());
         store.apply(Operation::Reset(two(&limit))).await?;

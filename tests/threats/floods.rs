@@ -2,7 +2,7 @@
 
 use axum::{Router, routing::get};
 use tollgate::{
-    ClientIp, Header, Key, Limit, ManualClock, MemoryStore, Quota, RateLimitLayer, SlidingLog, Store, TokenBucket,
+    ClientIp, Header, Key, Limit, ManualClock, MemoryStore, Quota, RateLimitLayer, SlidingLog, Store, Tier, TokenBucket,
 };
 
 use support::{
@@ -57,11 +57,8 @@ async fn an_address_adds_no_more_keys_than_its_limit() {
 
 /// A hundred users from one address, which is limited to five requests per day.
 async fn by_user_and_address(store: impl Store) {
-    let layer = RateLimitLayer::token_bucket("user", Quota::per_day(10), Header::new("x-user-id"), store).tier(
-        "address",
-        TokenBucket::new(Quota::per_day(5)),
-        ClientIp::peer(),
-    );
+    let layer = RateLimitLayer::token_bucket("user", Quota::per_day(10), Header::new("x-user-id"), store)
+        .tier(Tier::token_bucket("address", Quota::per_day(5), ClientIp::peer()));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     for user in 0..100 {
         let expected = if user < 5 { 200 } else { 429 };

@@ -1,7 +1,9 @@
 //! Attackers whose identities contain Lua, the Redis protocol or log lines.
 
 use axum::{Router, routing::get};
-use tollgate::{Charge, FixedWindow, Key, Limit, Operation, QueryParam, Quota, RateLimitLayer, Store, redis::cmd};
+use tollgate::{
+    Charge, FixedWindow, Key, Limit, Operation, QueryParam, Quota, RateLimitLayer, Store, Tier, redis::cmd,
+};
 
 use support::{
     algorithms::each_algorithm,
@@ -56,9 +58,11 @@ async fn a_log_event_is_one_line_whatever_a_client_sends() {
     let redis = RedisServer::start();
     let store = redis.store().prefix("lines").cache_denials(false).build().unwrap();
     let layer = RateLimitLayer::new(
-        "lines",
-        FixedWindow::new(Quota::per_day(1)).anchored(),
-        QueryParam::new("name"),
+        Tier::new(
+            "lines",
+            FixedWindow::new(Quota::per_day(1)).anchored(),
+            QueryParam::new("name"),
+        ),
         store,
     );
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;

@@ -8,7 +8,7 @@ use axum::{
     routing::post,
 };
 use serde::Deserialize;
-use tollgate::{ClientIp, QueryParam, Quota, RateLimitLayer, SlidingLog};
+use tollgate::{ClientIp, QueryParam, Quota, RateLimitLayer, Tier};
 
 use support::{
     each_store::{TestStore, on_both_stores},
@@ -33,15 +33,11 @@ async fn start<St: TestStore>() -> Server {
     let (store, _) = St::fresh();
     let client = ClientIp::trusted_proxies(["127.0.0.1"]);
     let is_right = |response: &Response| response.status().is_success();
-    let layer = RateLimitLayer::sliding_log(
-        "login",
-        Quota::per_hour(3),
-        (QueryParam::new("name"), client.clone()),
+    let layer = RateLimitLayer::new(
+        Tier::sliding_log("login", Quota::per_hour(3), (QueryParam::new("name"), client.clone())).refund_if(is_right),
         store,
     )
-    .refund_if(is_right)
-    .tier("address", SlidingLog::new(Quota::per_hour(10)), client)
-    .refund_if(is_right);
+    .tier(Tier::sliding_log("address", Quota::per_hour(10), client).refund_if(is_right));
     let log_in = async |Query(login): Query<Login>, _: Request| match &*login.password {
         "right" => StatusCode::OK,
         _ => StatusCode::UNAUTHORIZED,

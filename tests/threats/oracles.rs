@@ -1,7 +1,7 @@
 //! Attackers that infer the traffic of others from their own responses.
 
 use axum::{Router, routing::get};
-use tollgate::{FixedWindow, Global, Header, Quota, RateLimitLayer};
+use tollgate::{Global, Header, Quota, RateLimitLayer, Tier};
 
 use support::{
     each_store::{TestStore, on_both_stores},
@@ -13,9 +13,15 @@ on_both_stores![responses_do_not_reveal_other_traffic_while_a_hidden_tier_admits
 /// Three responses to Bob, without the date, after this many requests by others.
 async fn bob_after<St: TestStore>(others: usize) -> Vec<String> {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::fixed_window("all", Quota::per_minute(100), Global, store)
-        .hidden()
-        .tier("user", FixedWindow::new(Quota::per_minute(2)), Header::new("x-user-id"));
+    let layer = RateLimitLayer::new(
+        Tier::fixed_window("all", Quota::per_minute(100), Global).hidden(),
+        store,
+    )
+    .tier(Tier::fixed_window(
+        "user",
+        Quota::per_minute(2),
+        Header::new("x-user-id"),
+    ));
     let server = Server::start(Router::new().route("/", get(async || "done")).layer(layer)).await;
     for other in 0..others {
         assert_eq!(server.get_as(&format!("user{other}")).await.status, 200);

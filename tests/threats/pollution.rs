@@ -14,7 +14,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header::COOKIE},
     routing::{get, post},
 };
-use tollgate::{ApiKey, Cookie, Header, KeyExtractor, QueryParam, Quota, RateLimitLayer, RuleSet};
+use tollgate::{ApiKey, Cookie, Header, KeyExtractor, QueryParam, Quota, RateLimitLayer, RuleSet, RulesLayer};
 
 use support::{
     each_store::{TestStore, on_both_stores},
@@ -43,7 +43,7 @@ fn by_rules<St: TestStore>(key: &str, app: Router) -> Router {
     let limit = "[[limit]]\nname = 'login'\nalgorithm = 'sliding_log'\nlimit = 5\nwindow = '1h'\n";
     let (store, _) = St::fresh();
     let rules = RuleSet::parse(&format!("{limit}key = '{key}'\ndefault = 'ip'")).unwrap();
-    app.layer(RateLimitLayer::rules(rules, store))
+    app.layer(RulesLayer::new(rules, store))
 }
 
 /// Requests that a handler served for the victim.

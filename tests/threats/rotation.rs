@@ -8,7 +8,7 @@ use axum::{
     http::{Request, StatusCode},
     routing::get,
 };
-use tollgate::{ClientIp, FixedWindow, Quota, RateLimitLayer};
+use tollgate::{ClientIp, Quota, RateLimitLayer, Tier};
 use tower::ServiceExt;
 
 use support::each_store::{TestStore, on_both_stores};
@@ -25,11 +25,11 @@ const SITE: Quota = Quota::per_minute(20);
 fn app<St: TestStore>() -> Router {
     let (store, _) = St::fresh();
     let client = ClientIp::peer();
-    let layer = RateLimitLayer::fixed_window("customer", CUSTOMER, client.clone(), store).tier(
+    let layer = RateLimitLayer::fixed_window("customer", CUSTOMER, client.clone(), store).tier(Tier::fixed_window(
         "site",
-        FixedWindow::new(SITE),
+        SITE,
         client.ipv6_prefix(48),
-    );
+    ));
     Router::new().route("/", get(async || "done")).layer(layer)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use tollgate::{Key, Limiter, MemoryStore, Quota, TokenBucket};
+use tollgate::{Key, Limiter, MemoryStore, Quota};
 
 use support::{
     doc_tables::{code_spans, observability_table},
@@ -14,7 +14,7 @@ use crate::spans::{listen, of};
 #[tokio::test]
 async fn the_fields_of_a_span_are_documented() {
     listen();
-    let limiter = Limiter::new("fields", TokenBucket::new(Quota::per_second(1)), MemoryStore::new());
+    let limiter = Limiter::token_bucket("fields", Quota::per_second(1), MemoryStore::new());
     let Ok(_) = limiter.check(&Key::GLOBAL).await;
     let documented: Vec<_> = observability_table("| field | |")
         .iter()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::task::yield_now;
-use tollgate::{FixedWindow, Key, LeakyBucket, Limiter, Quota};
+use tollgate::{CallKey, FixedWindow, Global, Key, LeakyBucket, Limiter, Quota, Tier};
 
 use support::memory::store_at_zero;
 
@@ -24,8 +24,11 @@ fn outcomes(spans: &[Span]) -> Vec<String> {
 #[tokio::test]
 async fn a_check_has_a_span_and_a_peek_has_none() {
     listen();
-    let limiter = Limiter::new("calls", FixedWindow::new(Quota::per_minute(2)), store_at_zero().0)
-        .shared_tier("calls-all", FixedWindow::new(Quota::per_minute(9)));
+    let limiter = Limiter::fixed_window("calls", Quota::per_minute(2), store_at_zero().0).tier(Tier::fixed_window(
+        "calls-all",
+        Quota::per_minute(9),
+        Global,
+    ));
     let user = Key::named("user", "ann");
     for cost in [1, 2, 3] {
         let Ok(_) = limiter.check_n(&user, cost).await;
@@ -43,7 +46,10 @@ async fn a_check_has_a_span_and_a_peek_has_none() {
 async fn a_span_is_open_while_a_call_is_delayed() {
     listen();
     let (store, clock) = store_at_zero();
-    let limiter = Limiter::new("mails", LeakyBucket::new(Quota::per_second(1)).capacity(2), store);
+    let limiter = Limiter::new(
+        Tier::new("mails", LeakyBucket::new(Quota::per_second(1)).capacity(2), CallKey),
+        store,
+    );
     let Ok(_) = limiter.wait(&Key::GLOBAL, SECOND).await;
     let held = tokio::spawn(async move { limiter.wait(&Key::GLOBAL, SECOND).await.unwrap().admits() });
     yield_now().await;
@@ -88,19 +94,22 @@ mod on_redis {
         listen();
         let mut server = RedisServer::start();
         let store = server.store().build().unwrap();
-        let layer = || RateLimitLayer::new("lost", a_day(), Global, store.clone()).respond_with(AsError);
+        let layer = || RateLimitLayer::new(Tier::new("lost", a_day(), Global), store.clone()).respond_with(AsError);
         assert!(pass(layer()).await);
         assert!(!pass(layer()).await);
         server.kill();
         // Another store, which has not cached a denial.
         let store = server.store().build().unwrap();
-        let layer = || RateLimitLayer::new("lost", a_day(), Global, store.clone()).respond_with(AsError);
+        let layer = || RateLimitLayer::new(Tier::new("lost", a_day(), Global), store.clone()).respond_with(AsError);
         assert!(pass(layer()).await);
         assert!(!pass(layer().fail_closed()).await);
         assert!(pass(layer().fallback(MemoryStore::new())).await);
-        let limiter = |store| Limiter::new("lost", a_day(), store);
+        let limiter = |store| Limiter::new(Tier::new("lost", a_day(), CallKey), store);
         assert!(limiter(store.clone()).check(&Key::GLOBAL).await.is_err());
-        let local = Limiter::new("lost", a_day(), Fallback::new(store, MemoryStore::new()));
+        let local = Limiter::new(
+            Tier::new("lost", a_day(), CallKey),
+            Fallback::new(store, MemoryStore::new()),
+        );
         assert!(local.check(&Key::GLOBAL).await.unwrap().admits());
         let spans = of("lost");
         assert_eq!(
@@ -134,8 +143,8 @@ mod on_redis {
         let [up, down] = [key_on(0, "span-up"), key_on(1, "span-down")];
         cluster.kill_owner(cluster.slot_of(&redis_key("span-down", &down)));
         let extract = |key: Key| move |(): &()| key.clone();
-        let layer = RateLimitLayer::new("span-up", a_day(), extract(up), store)
-            .tier("span-down", a_day(), extract(down))
+        let layer = RateLimitLayer::new(Tier::new("span-up", a_day(), extract(up)), store)
+            .tier(Tier::new("span-down", a_day(), extract(down)))
             .respond_with(AsError);
         assert!(pass(layer.clone()).await);
         assert!(!pass(layer).await);

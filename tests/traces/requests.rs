@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use tollgate::{AsError, FixedWindow, Global, LeakyBucket, Quota, RateLimitLayer, SlidingLog, TokenBucket};
+use tollgate::{AsError, Global, LeakyBucket, Quota, RateLimitLayer, Tier};
 use tower::{BoxError, Layer, Service, service_fn};
 use tracing::Level;
 
@@ -39,14 +39,9 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 #[test]
 fn an_admitted_request_has_one_span_which_is_closed_when_it_is_served() {
     listen();
-    let layer = RateLimitLayer::new(
-        "passing-all",
-        TokenBucket::new(Quota::per_minute(9)),
-        Global,
-        store_at_zero().0,
-    )
-    .tier("passing-user", TokenBucket::new(Quota::per_minute(9)), UserKey)
-    .respond_with(AsError);
+    let layer = RateLimitLayer::token_bucket("passing-all", Quota::per_minute(9), Global, store_at_zero().0)
+        .tier(Tier::token_bucket("passing-user", Quota::per_minute(9), UserKey))
+        .respond_with(AsError);
     let mut service = layer.layer(inner());
     let response = pin!(service.call("alice"));
     let [span] = of("passing-all,passing-user")
@@ -74,12 +69,16 @@ fn an_admitted_request_has_one_span_which_is_closed_when_it_is_served() {
 fn a_denial_records_the_tier_and_the_wait() {
     listen();
     let (store, clock) = store_at_zero();
-    let layer = RateLimitLayer::new("denying-shadow", SlidingLog::new(Quota::per_day(1)), Global, store)
-        .shadow()
-        .tier("denying-ample", FixedWindow::new(Quota::per_minute(9)), UserKey)
-        .tier("denying", FixedWindow::new(Quota::per_minute(1)), UserKey)
-        .cost(|request: &&str| if *request == "greedy" { 2 } else { 1 })
-        .respond_with(AsError);
+    let layer = RateLimitLayer::new(
+        Tier::sliding_log("denying-shadow", Quota::per_day(1), Global).shadow(),
+        store,
+    )
+    .tier(Tier::fixed_window("denying-ample", Quota::per_minute(9), UserKey))
+    .tier(
+        Tier::fixed_window("denying", Quota::per_minute(1), UserKey)
+            .cost(|request: &&str| if *request == "greedy" { 2 } else { 1 }),
+    )
+    .respond_with(AsError);
     let mut service = layer.layer(inner());
     assert!(matches!(poll(pin!(service.call("bob"))), Poll::Ready(Ok(()))));
     clock.advance(SECOND / 2);
@@ -114,7 +113,7 @@ fn a_span_is_open_while_a_request_is_delayed() {
     listen();
     let (store, clock) = store_at_zero();
     let queue = LeakyBucket::new(Quota::per_second(1)).capacity(3);
-    let layer = RateLimitLayer::new("holding", queue, Global, store).respond_with(AsError);
+    let layer = RateLimitLayer::new(Tier::new("holding", queue, Global), store).respond_with(AsError);
     let mut service = layer.layer(inner());
     let (first, mut second) = (pin!(service.call("first")), pin!(service.call("second")));
     assert!(matches!(poll(first), Poll::Ready(Ok(()))));
@@ -162,14 +161,9 @@ fn a_span_is_open_while_a_request_waits_and_closed_when_it_is_dropped() {
 #[test]
 fn requests_without_a_decision_have_no_span() {
     listen();
-    let layer = RateLimitLayer::new(
-        "nothing",
-        TokenBucket::new(Quota::per_minute(9)),
-        UserKey,
-        store_at_zero().0,
-    )
-    .block(|request: &&str| *request == "mallory")
-    .respond_with(AsError);
+    let layer = RateLimitLayer::token_bucket("nothing", Quota::per_minute(9), UserKey, store_at_zero().0)
+        .block(|request: &&str| *request == "mallory")
+        .respond_with(AsError);
     let mut service = layer.layer(inner());
     for (request, passes) in [("nobody", false), ("janus", false), ("admin", true), ("mallory", false)] {
         assert!(matches!(poll(pin!(service.call(request))), Poll::Ready(result) if result.is_ok() == passes));

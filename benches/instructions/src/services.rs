@@ -15,8 +15,7 @@ use axum::{
     routing::get,
 };
 use tollgate::{
-    ClientIp, Global, HttpMethod, HttpResponder, ManualClock, MemoryStore, Quota, RateLimitLayer, SlidingLog,
-    TokenBucket,
+    ClientIp, Global, HttpMethod, HttpResponder, ManualClock, MemoryStore, Quota, RateLimitLayer, Tier, TokenBucket,
 };
 use tower_service::Service;
 
@@ -32,12 +31,12 @@ pub(crate) fn run(service: &str) {
         "default" => plain().layer(one_tier()),
         "three_tiers" => plain().layer(
             RateLimitLayer::sliding_counter("global", Quota::per_minute(100_000), Global, store())
-                .tier("user", TokenBucket::new(Quota::per_minute(100)), ClientIp::peer())
-                .tier(
+                .tier(Tier::token_bucket("user", Quota::per_minute(100), ClientIp::peer()))
+                .tier(Tier::sliding_log(
                     "expensive",
-                    SlidingLog::new(Quota::per_minute(10)),
+                    Quota::per_minute(10),
                     (ClientIp::peer(), HttpMethod),
-                ),
+                )),
         ),
         other => panic!("{other} is not one of plain, x_headers, default and three_tiers"),
     };

@@ -10,7 +10,7 @@ use std::{
 };
 
 use metrics_exporter_prometheus::PrometheusBuilder;
-use tollgate::{Key, ManualClock, MemoryStore, Quota, RateLimitLayer, Rejection, TokenBucket};
+use tollgate::{Key, ManualClock, MemoryStore, Quota, RateLimitLayer, Rejection, Tier, TokenBucket};
 use tower::{Layer, Service, service_fn};
 
 /// Few enough to fit into the CPU caches.
@@ -29,7 +29,7 @@ fn main() {
     let client = |client: &u32| Key::named("client", client);
     // The clock stands still, so that every run is the same.
     let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
-    let layer = RateLimitLayer::new("client", never_denies, client, store)
+    let layer = RateLimitLayer::new(Tier::new("client", never_denies, client), store)
         .respond_with(|rejection: Rejection| panic!("{rejection}"));
     let mut service = layer.layer(service_fn(async |client: u32| Ok::<_, Infallible>(client)));
     let mut context = Context::from_waker(Waker::noop());

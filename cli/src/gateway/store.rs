@@ -6,8 +6,8 @@ use http::Request;
 use hyper::body::Incoming;
 use tokio::time::timeout;
 use tollgate::{
-    Charge, Decision, Fallback, FixedWindow, Key, Limit, MemoryStore, Operation, Quota, RateLimitLayer, RedisStore,
-    RedisStoreBuilder, RuleSet, Store, StoreError,
+    Charge, Decision, Fallback, FixedWindow, Key, Limit, MemoryStore, Operation, Quota, RedisStore, RedisStoreBuilder,
+    RuleSet, RulesLayer, Store, StoreError,
 };
 use tower::{Layer, Service, util::BoxCloneSyncService};
 
@@ -60,21 +60,15 @@ impl GatewayStore {
     {
         let responder = GatewayResponder::default();
         match self {
-            Self::Memory(store) => boxed(
-                RateLimitLayer::rules(rules, store.clone()).respond_with(responder),
-                service,
-            ),
+            Self::Memory(store) => boxed(RulesLayer::new(rules, store.clone()).respond_with(responder), service),
             Self::Redis(store, on_failure) => {
-                let layer = RateLimitLayer::rules(rules, store.clone()).respond_with(responder);
+                let layer = RulesLayer::new(rules, store.clone()).respond_with(responder);
                 match on_failure {
                     OnStoreFailure::Closed => boxed(layer.fail_closed(), service),
                     _ => boxed(layer.fail_open(), service),
                 }
             }
-            Self::Local(_, store) => boxed(
-                RateLimitLayer::rules(rules, store.clone()).respond_with(responder),
-                service,
-            ),
+            Self::Local(_, store) => boxed(RulesLayer::new(rules, store.clone()).respond_with(responder), service),
         }
     }
 

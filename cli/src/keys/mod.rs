@@ -56,7 +56,7 @@ impl LimitKey {
 
     /// Reads the state by a charge of 0, which changes nothing.
     async fn peek(&self) -> Result<Decision, Failure> {
-        self.apply(Operation::Peek(self.charge().cost(0).into())).await
+        self.apply(Operation::Peek(self.charge().with_cost(0).into())).await
     }
 
     async fn apply(&self, operation: Operation) -> Result<Decision, Failure> {

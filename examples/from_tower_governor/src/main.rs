@@ -19,7 +19,7 @@ use std::{env, error::Error, net::SocketAddr, thread, time::Duration};
 use axum::{Router, extract::Request, routing::get};
 use http::{Method, StatusCode};
 use tokio::net::TcpListener;
-use tollgate::{ClientIp, Header, MemoryStore, Quota, RateLimitLayer, Store, TokenBucket};
+use tollgate::{ClientIp, Header, MemoryStore, Quota, RateLimitLayer, Store, Tier, TokenBucket};
 use tower_governor::{
     GovernorError, GovernorLayer, governor::GovernorConfigBuilder, key_extractor::KeyExtractor as GovernorKey,
 };
@@ -81,7 +81,7 @@ fn before() -> Router {
 
 fn after(store: impl Store) -> Router {
     let hello = TokenBucket::new(Quota::per_minute(1)).capacity(5);
-    let hello = RateLimitLayer::new("hello", hello, ClientIp::peer(), store.clone());
+    let hello = RateLimitLayer::new(Tier::new("hello", hello, ClientIp::peer()), store.clone());
     let notes = RateLimitLayer::token_bucket("notes", Quota::per_hour(3), Header::new("x-tenant"), store)
         .exempt(|request: &Request| request.method() != Method::POST);
     Router::new()

@@ -178,7 +178,7 @@ impl Trace {
     fn charges(&self, step: Step) -> Charges {
         let mut charges = Charges::new();
         for limit in &self.limits {
-            let charge = Charge::new(limit.clone(), identity(step.key())).cost(step.cost(limit.algorithm()));
+            let charge = Charge::new(limit.clone(), identity(step.key())).with_cost(step.cost(limit.algorithm()));
             charges.push(charge).expect("tiers have different names");
         }
         charges

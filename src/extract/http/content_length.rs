@@ -6,17 +6,17 @@ use http_body::Body;
 use super::super::CostExtractor;
 use crate::quota::QuotaUnit;
 
-/// The length of a request's body in bytes, as its [cost](crate::RateLimitLayer::cost).
+/// The length of a request's body in bytes, as its [cost](crate::Tier::cost).
 ///
 /// A request without a body costs 0. The length of a body without a `Content-Length` is unknown in advance: pass a typical size
-/// to [`or`](Self::or), and [settle](crate::RateLimitLayer::settle) the cost when the true size is known.
+/// to [`or`](Self::or), and [settle](crate::Tier::settle) the cost when the true size is known.
 ///
 /// ```
-/// use tollgate::{ClientIp, ContentLength, MemoryStore, Quota, RateLimitLayer};
+/// use tollgate::{ClientIp, ContentLength, MemoryStore, Quota, RateLimitLayer, Tier};
 ///
 /// // Ten megabytes per minute for each client.
-/// let uploads = RateLimitLayer::token_bucket("uploads", Quota::per_minute(10_000_000), ClientIp::peer(), MemoryStore::new())
-///     .cost(ContentLength::or(100_000));
+/// let uploads = RateLimitLayer::new(Tier::token_bucket("uploads", Quota::per_minute(10_000_000), ClientIp::peer())
+///         .cost(ContentLength::or(100_000)), MemoryStore::new());
 /// # let _ = uploads;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

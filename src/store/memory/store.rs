@@ -7,11 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    super::{Store, store::Sealed},
-    shards::Shards,
-    transaction,
-};
+use super::{super::Store, locked_shards, shards::Shards};
 use crate::{
     algorithm::State, charge::Charges, clock::Clock, decision::Decision, key::Key, limit::Limit, operation::Operation,
     quota::Cost, verdict::Verdict,
@@ -68,18 +64,16 @@ impl MemoryStore {
     }
 }
 
-impl Sealed for MemoryStore {}
-
 impl Store for MemoryStore {
     type Error = Infallible;
     type Future = Ready<Result<Decision, Infallible>>;
 
     fn apply(&self, operation: Operation) -> Self::Future {
-        ready(Ok(transaction::apply(&self.0, operation)))
+        ready(Ok(locked_shards::apply(&self.0, operation)))
     }
 
     fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
-        Ok(transaction::acquire(&self.0, charges))
+        Ok(locked_shards::acquire(&self.0, charges))
     }
 
     fn clock(&self) -> &Clock {

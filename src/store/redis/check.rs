@@ -51,7 +51,7 @@ pub(super) async fn check(router: &Router) -> Result<(), StoreError> {
 }
 
 fn charge(limit: &Limit, name: &str) -> Charge {
-    Charge::new(limit.clone(), Key::new(name.to_owned())).cost(2)
+    Charge::new(limit.clone(), Key::new(name.to_owned())).with_cost(2)
 }
 
 async fn nodes(router: &Router) -> Result<Vec<Arc<Node>>, StoreError> {

@@ -11,7 +11,7 @@ use std::{
 use tokio::runtime::Handle;
 
 use super::{
-    super::{Store, store::Sealed},
+    super::Store,
     batch::Response,
     batcher::{Batcher, PendingResponse},
     check,
@@ -89,8 +89,6 @@ impl RedisStore {
         Health::of(&self.0.router.topology.breakers(), &self.0.batcher.overload)
     }
 }
-
-impl Sealed for RedisStore {}
 
 impl Store for RedisStore {
     type Error = StoreError;

@@ -1,8 +1,8 @@
 use axum::Router;
-use tollgate::{Global, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{Global, MemoryStore, Quota, RateLimitLayer, Tier};
 
 fn main() {
-    let layer = RateLimitLayer::token_bucket("logins", Quota::per_minute(10), Global, MemoryStore::new())
-        .refund_if(|response: &String| response.is_empty());
-    let _: Router = Router::new().layer(layer);
+    let logins =
+        Tier::token_bucket("logins", Quota::per_minute(10), Global).refund_if(|response: &String| response.is_empty());
+    let _: Router = Router::new().layer(RateLimitLayer::new(logins, MemoryStore::new()));
 }

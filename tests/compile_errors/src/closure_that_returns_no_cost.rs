@@ -1,8 +1,8 @@
 use axum::{Router, extract::Request};
-use tollgate::{Global, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{Global, MemoryStore, Quota, RateLimitLayer, Tier};
 
 fn main() {
-    let layer = RateLimitLayer::token_bucket("uploads", Quota::per_minute(10), Global, MemoryStore::new())
+    let uploads = Tier::token_bucket("uploads", Quota::per_minute(10), Global)
         .cost(|request: &Request| request.uri().path().len());
-    let _: Router = Router::new().layer(layer);
+    let _: Router = Router::new().layer(RateLimitLayer::new(uploads, MemoryStore::new()));
 }

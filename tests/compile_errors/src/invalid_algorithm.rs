@@ -1,5 +1,5 @@
-use tollgate::{Global, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{Global, Quota, Tier};
 
 fn main() {
-    RateLimitLayer::new("all", Quota::per_minute(100), Global, MemoryStore::new());
+    let _ = Tier::new("all", Quota::per_minute(100), Global);
 }

@@ -6,11 +6,13 @@
 mod closure_for_another_response_type;
 mod closure_that_returns_no_cost;
 mod closure_that_returns_no_key;
-mod cost_on_a_layer_of_rules;
+mod closure_without_a_type;
+mod cost_on_a_layer;
 mod http_responder_for_another_protocol;
 mod invalid_algorithm;
 mod invalid_exemption;
 mod invalid_key_extractor;
 mod invalid_key_extractor_in_a_tier;
 mod invalid_store;
+mod key_extractor_of_a_limiter;
 mod tier_on_a_layer_of_rules;

@@ -1,7 +1,6 @@
-use tollgate::{Global, MemoryStore, Quota, RateLimitLayer, RuleSet, TokenBucket};
+use tollgate::{Global, MemoryStore, Quota, RuleSet, RulesLayer, Tier};
 
 fn main() {
     let rules = RuleSet::watch("rules.toml").unwrap();
-    let _ =
-        RateLimitLayer::rules(rules, MemoryStore::new()).tier("all", TokenBucket::new(Quota::per_minute(10)), Global);
+    let _ = RulesLayer::new(rules, MemoryStore::new()).tier(Tier::token_bucket("all", Quota::per_minute(10), Global));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::task::yield_now;
-use tollgate::{AsError, Key, ManualClock, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError};
+use tollgate::{AsError, Key, ManualClock, Operation, RateLimitLayer, RedisStore, Rejection, Store, StoreError, Tier};
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
 use super::fixture::{
@@ -24,7 +24,7 @@ async fn all_are_charged_or_none() {
     let names = names_on_each_node(cluster, prefix);
     let [a, b, c] = names.each_ref().map(String::as_str);
     let limit = u64::from(LIMIT);
-    acquire(&store, charge(b).cost(LIMIT - 3)).await;
+    acquire(&store, charge(b).with_cost(LIMIT - 3)).await;
     for n in 1..=3 {
         let decision = acquire(&store, charges([a, b, c])).await;
         assert!(decision.admits());
@@ -53,8 +53,8 @@ async fn a_shadow_is_charged_with_the_others_or_not_at_all() {
         tiers.push(charge(c).shadow()).unwrap();
         tiers
     };
-    acquire(&store, charge(b).cost(LIMIT - 2)).await;
-    acquire(&store, charge(c).cost(LIMIT - 1)).await;
+    acquire(&store, charge(b).with_cost(LIMIT - 2)).await;
+    acquire(&store, charge(c).with_cost(LIMIT - 1)).await;
     for admitted in [true, true, false] {
         assert_eq!(acquire(&store, tiers()).await.admits(), admitted);
     }
@@ -113,7 +113,7 @@ async fn a_refund_is_completed_after_the_deadline() {
         .unwrap();
     let [taken, full, _] = names_on_each_node(&cluster, prefix);
     acquire(&store, charge(&taken)).await;
-    acquire(&store, charge(&full).cost(LIMIT)).await;
+    acquire(&store, charge(&full).with_cost(LIMIT)).await;
     let [mut taken_node, mut full_node] =
         [&taken, &full].map(|name| cluster.client_of(cluster.slot_of(&key(prefix, name))));
     let start = |names: &[&str]| tokio::spawn(store.apply(Operation::Acquire(charges(names.iter().copied()))));
@@ -133,7 +133,7 @@ async fn a_refund_is_completed_after_the_deadline() {
     }
     query::<()>(&mut full_node, "CLIENT UNPAUSE");
     // The other tier denies before it answers this call.
-    acquire(&store, charge(&full).cost(0)).await;
+    acquire(&store, charge(&full).with_cost(0)).await;
     advance(DEADLINE / 2).await;
     assert!(!denied.await.unwrap().unwrap().admits());
     query::<()>(&mut taken_node, "CLIENT UNPAUSE");
@@ -156,7 +156,7 @@ async fn a_denial_of_several_nodes_is_cached() {
     let all = || charges(names.iter().map(String::as_str));
     // The cache expires after a second.
     let clock = stop_clock();
-    acquire(&store, charge(&names[0]).cost(LIMIT)).await;
+    acquire(&store, charge(&names[0]).with_cost(LIMIT)).await;
     let denied = acquire(&store, all()).await;
     assert!(!denied.admits());
     let call_counts = || -> Vec<_> {
@@ -184,8 +184,8 @@ async fn a_denial_before_a_refund_is_not_cached() {
         [&last, &full].map(|name| cluster.client_of(cluster.slot_of(&key(prefix, name))));
     // The cache expires after a second.
     let clock = stop_clock();
-    assert!(acquire(&store, charge(&last).cost(LIMIT - 1)).await.admits());
-    assert!(acquire(&store, charge(&full).cost(LIMIT)).await.admits());
+    assert!(acquire(&store, charge(&last).with_cost(LIMIT - 1)).await.admits());
+    assert!(acquire(&store, charge(&full).with_cost(LIMIT)).await.admits());
     query::<()>(&mut full_node, "CLIENT PAUSE 600000 WRITE");
     let group = tokio::spawn(store.apply(Operation::Acquire(charges([last.as_str(), &full]))));
     let mut count = || {
@@ -208,8 +208,8 @@ async fn assert_partial_denial_is_not_queued(store: RedisStore, full: &str, othe
         move |_: &()| key.clone()
     });
     let window = window();
-    let layer = RateLimitLayer::new("limit", window, full, store)
-        .tier("other", window, other)
+    let layer = RateLimitLayer::new(Tier::new("limit", window, full), store)
+        .tier(Tier::new("other", window, other))
         .respond_with(AsError)
         .wait(Duration::from_secs(24 * 60 * 60));
     let service = layer.layer(service_fn(async |()| Ok::<_, BoxError>(())));
@@ -226,7 +226,7 @@ async fn cluster_node_down() {
     let names = names_on_each_node(&cluster, prefix);
     let [up, full, down] = names.each_ref().map(String::as_str);
     acquire(&store, charges([up, full, down])).await;
-    acquire(&store, charge(full).cost(LIMIT - 1)).await;
+    acquire(&store, charge(full).with_cost(LIMIT - 1)).await;
     let node = cluster.node_of(cluster.slot_of(&key(prefix, down)));
     // A key of another limit on the same node.
     let other = |name: &String| key(prefix, name).replace(":limit:", ":other:");
@@ -239,5 +239,5 @@ async fn cluster_node_down() {
     assert_partial_denial_is_not_queued(store.clone(), full, &other).await;
     let error = store.apply(Operation::Acquire(charges([up, down]))).await.unwrap_err();
     assert!(matches!(error, StoreError::Connection { .. }), "{error:?}");
-    assert_eq!(remaining(&acquire(&store, charge(up).cost(0)).await), [9]);
+    assert_eq!(remaining(&acquire(&store, charge(up).with_cost(0)).await), [9]);
 }

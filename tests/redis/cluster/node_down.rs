@@ -3,8 +3,9 @@
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
 use tollgate::{
-    Charge, Charges, Decision, Fallback, FallbackDecision, FixedWindow, Key, Limit, Limiter, ManualClock, MemoryStore,
-    Operation, Quota, RateLimitLayer, RedisStore, Rejection, Respond, Store, StoreError,
+    CallKey, Charge, Charges, Decision, Fallback, FallbackDecision, FixedWindow, Global, Key, Limit, Limiter,
+    ManualClock, MemoryStore, Operation, Quota, RateLimitLayer, RedisStore, Rejection, Respond, Store, StoreError,
+    Tier,
 };
 use tower::{Layer, Service, ServiceExt, service_fn, util::BoxCloneService};
 
@@ -23,16 +24,16 @@ fn window(limit: u32) -> FixedWindow {
 }
 
 /// A tier whose state is on a known node.
-struct Tier {
+struct NodeTier {
     limit: Limit,
     key: Key,
 }
 
-impl Tier {
-    /// The extractor of its key.
-    fn extract(&self) -> impl Fn(&()) -> Key + Clone + Send + Sync + use<> {
+impl NodeTier {
+    /// The tier of a layer, with this quota a day.
+    fn tier(&self, limit: u32) -> Tier<FixedWindow, impl Fn(&()) -> Key + Clone + Send + Sync + use<>> {
         let key = self.key.clone();
-        move |()| key.clone()
+        Tier::new(self.name(), window(limit), move |(): &()| key.clone())
     }
 
     fn name(&self) -> &str {
@@ -57,10 +58,10 @@ struct Degraded {
     store: RedisStore,
     clock: ManualClock,
     /// On the first node and on the second, which are up.
-    user: Tier,
-    tenant: Tier,
+    user: NodeTier,
+    tenant: NodeTier,
     /// On the node that is down.
-    all: Tier,
+    all: NodeTier,
 }
 
 impl Degraded {
@@ -72,7 +73,7 @@ impl Degraded {
         let tier = |name: &str, limit: u32, node: usize| {
             let limit = Limit::new(name, window(limit));
             let key = cluster.key_on(nodes[node], |key| store.redis_key(&limit, key));
-            Tier { limit, key }
+            NodeTier { limit, key }
         };
         let [user, tenant, all] = [tier("user", user, 0), tier("tenant", tenant, 1), tier("all", all, 2)];
         cluster.kill_owner(cluster.slot_of(&store.redis_key(&all.limit, &all.key)));
@@ -91,7 +92,7 @@ impl Degraded {
     }
 
     /// The units charged to a tier, read from its node.
-    fn charged(&self, tier: &Tier) -> u64 {
+    fn charged(&self, tier: &NodeTier) -> u64 {
         let key = self.store.redis_key(&tier.limit, &tier.key);
         let state = stored(&mut self.cluster.client_of(self.cluster.slot_of(&key)), &key);
         state.map_or(0, |state| state.strip_prefix("0 ").unwrap().parse().unwrap())
@@ -158,8 +159,8 @@ async fn fail_open_enforces_the_limits_on_the_other_nodes() {
         all,
         ..
     } = &degraded;
-    let layer = RateLimitLayer::new(all.name(), window(100), all.extract(), store.clone())
-        .tier(user.name(), window(5), user.extract())
+    let layer = RateLimitLayer::new(all.tier(100), store.clone())
+        .tier(user.tier(5))
         .respond_with(Decided);
     let (admitted, denied) = send(layer.clone()).await;
     assert_eq!((admitted.len(), denied.len()), (5, 45));
@@ -178,7 +179,7 @@ async fn fail_open_enforces_the_limits_on_the_other_nodes() {
 
     // The tiers that are checked are charged together or not at all.
     store.apply(Operation::Reset(user.charge().into())).await.unwrap();
-    let (admitted, denied) = send(layer.tier(tenant.name(), window(3), tenant.extract())).await;
+    let (admitted, denied) = send(layer.tier(tenant.tier(3))).await;
     assert_eq!((admitted.len(), denied.len()), (3, 47));
     assert_eq!([user, tenant].map(|tier| degraded.charged(tier)), [3, 3]);
     assert!(admitted.iter().all(|decision| tiers(decision) == ["user", "tenant"]));
@@ -194,7 +195,7 @@ async fn fail_open_admits_requests_whose_nodes_are_all_down() {
         cluster: _cluster,
         ..
     } = Degraded::new([5, 5, 5]);
-    let layer = RateLimitLayer::new(all.name(), window(5), all.extract(), store).respond_with(Decided);
+    let layer = RateLimitLayer::new(all.tier(5), store).respond_with(Decided);
     let (admitted, _) = send(layer).await;
     assert_eq!(admitted.len() as u64, REQUESTS);
     assert!(
@@ -208,8 +209,8 @@ async fn fail_open_admits_requests_whose_nodes_are_all_down() {
 async fn fail_closed_rejects_and_refunds() {
     let degraded = Degraded::new([5, 5, 100]);
     let Degraded { store, user, all, .. } = &degraded;
-    let layer = RateLimitLayer::new(user.name(), window(5), user.extract(), store.clone())
-        .tier(all.name(), window(100), all.extract())
+    let layer = RateLimitLayer::new(user.tier(5), store.clone())
+        .tier(all.tier(100))
         .fail_closed()
         .respond_with(Decided);
     let (admitted, rejected) = send(layer).await;
@@ -234,10 +235,9 @@ async fn a_shadow_that_cannot_be_checked_rejects_nothing() {
         all,
         ..
     } = &degraded;
-    let layer = |tier: &Tier| {
-        RateLimitLayer::new(tier.name(), window(5), tier.extract(), store.clone())
-            .tier(all.name(), window(1), all.extract())
-            .shadow()
+    let layer = |tier: &NodeTier| {
+        RateLimitLayer::new(tier.tier(5), store.clone())
+            .tier(all.tier(1).shadow())
             .respond_with(Decided)
     };
     let open = send(layer(user)).await;
@@ -266,7 +266,11 @@ async fn a_limiter_returns_the_error_and_refunds() {
     let owner = cluster.node_of(cluster.slot_of(&store.redis_key(&all.limit, &all.key)));
     let mut shared = (0..).map(|number| Limit::new(&format!("shared{number}"), window(100)));
     let shared = shared.find(|limit| cluster.node_of(down(limit)) == owner).unwrap();
-    let limiter = Limiter::new(user.name(), window(5), store.clone()).shared_tier(shared.name(), window(100));
+    let limiter = Limiter::new(Tier::new(user.name(), window(5), CallKey), store.clone()).tier(Tier::new(
+        shared.name(),
+        window(100),
+        Global,
+    ));
     for _ in 0..REQUESTS {
         let errors = [
             limiter.check(&user.key).await.unwrap_err(),
@@ -283,8 +287,8 @@ async fn the_fallback_decides_about_the_tiers_of_the_node() {
     let degraded = Degraded::new([5, 5, 100]);
     let Degraded { store, user, all, .. } = &degraded;
     let memory = degraded.memory();
-    let layer = RateLimitLayer::new(all.name(), window(100), all.extract(), store.clone())
-        .tier(user.name(), window(5), user.extract())
+    let layer = RateLimitLayer::new(all.tier(100), store.clone())
+        .tier(user.tier(5))
         .fail_closed()
         .fallback(memory.clone())
         .respond_with(Decided);
@@ -311,9 +315,9 @@ async fn a_denial_of_the_fallback_refunds_the_other_nodes() {
         all,
         ..
     } = &degraded;
-    let layer = RateLimitLayer::new(user.name(), window(100), user.extract(), store.clone())
-        .tier(all.name(), window(5), all.extract())
-        .tier(tenant.name(), window(100), tenant.extract())
+    let layer = RateLimitLayer::new(user.tier(100), store.clone())
+        .tier(all.tier(5))
+        .tier(tenant.tier(100))
         .fallback(degraded.memory())
         .respond_with(Decided);
     let (admitted, denied) = send(layer).await;
@@ -341,7 +345,7 @@ async fn a_receipt_of_two_stores_is_split() {
     let memory = degraded.memory();
     let fallback = Fallback::new(store.clone(), memory.clone());
     let acquire = async |cost| {
-        let charges = all.charges_with(user).cost(cost);
+        let charges = all.charges_with(user).with_cost(cost);
         fallback
             .apply(Operation::Acquire(charges))
             .await

@@ -70,7 +70,7 @@ impl Tiers {
     }
 
     pub(crate) fn charge(&self, tier: usize, cost: u32) -> Charge {
-        Charge::new(self.tiers[tier].clone(), Key::new("key")).cost(cost)
+        Charge::new(self.tiers[tier].clone(), Key::new("key")).with_cost(cost)
     }
 
     pub(crate) async fn apply(&self, operation: Operation) -> Decision {

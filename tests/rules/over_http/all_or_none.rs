@@ -1,6 +1,6 @@
 //! All limits that match a request are charged together, all or none.
 
-use tollgate::{Key, RateLimitLayer};
+use tollgate::{Key, RulesLayer};
 
 use super::fixture::{NOTHING, Server, TestStore, decision_app, on_both_stores, rules, send, serve, ten};
 
@@ -79,7 +79,7 @@ async fn a_request_that_matches_no_limit_gets_no_headers<St: TestStore>() {
 async fn layers_of_one_file_share_its_limits<St: TestStore>() {
     let (store, _) = St::fresh();
     let rules = rules(&ten("all", "key = \"global\""));
-    let app = || decision_app().layer(RateLimitLayer::rules(rules.clone(), store.clone()));
+    let app = || decision_app().layer(RulesLayer::new(rules.clone(), store.clone()));
     let (one, other) = (Server::start(app()).await, Server::start(app()).await);
     assert_eq!(send(&one, "/", &[]).await.remaining(), "9");
     assert_eq!(send(&other, "/", &[]).await.remaining(), "8");

@@ -1,7 +1,7 @@
 //! Default keys for the parts of a key that a request lacks.
 
 use axum::Extension;
-use tollgate::{RateLimitLayer, extract::NoPeerAddr};
+use tollgate::{RulesLayer, extract::NoPeerAddr};
 
 use super::fixture::{NOTHING, Server, TRUST, TestStore, decision_app, on_both_stores, rules, send, serve, ten};
 
@@ -117,7 +117,7 @@ async fn no_default_replaces_a_missing_peer_address<St: TestStore>() {
         "key = \"global\"\ncost = \"header:x-cost\"",
     ] {
         let (store, _) = St::fresh();
-        let layer = RateLimitLayer::rules(rules(&(ten("api", key) + proxies)), store);
+        let layer = RulesLayer::new(rules(&(ten("api", key) + proxies)), store);
         let server = Server::start_without_peers(decision_app().layer(layer)).await;
         let headers = [("x-user-id", "1"), ("x-plan", "pro"), ("x-cost", "2")];
         let reply = send(&server, "/", &headers).await;
@@ -130,7 +130,7 @@ async fn a_default_key_replaces_the_address_of_a_request_marked_as_without_one<S
     for key in ["key = \"ip\"", "key = [\"ip\", \"method\"]"] {
         let (store, _) = St::fresh();
         let file = ten("api", &format!("{key}\ndefault = \"local\""));
-        let app = decision_app().layer(RateLimitLayer::rules(rules(&file), store));
+        let app = decision_app().layer(RulesLayer::new(rules(&file), store));
         let server = Server::start_without_peers(app.layer(Extension(NoPeerAddr))).await;
         let reply = server.get("/").await;
         assert!(reply.body.starts_with("api ~local"), "{}", reply.body);

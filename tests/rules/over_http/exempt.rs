@@ -1,7 +1,7 @@
 //! Exempt requests, which are not counted.
 
 use axum::http::Method;
-use tollgate::{ManualClock, RateLimitLayer};
+use tollgate::{ManualClock, RulesLayer};
 
 use super::fixture::{
     NOTHING, NOW, Reply, Server, TRUST, TRUST_OTHERS, TestStore, decision_app, on_both_stores, rules, serve, ten,
@@ -123,7 +123,7 @@ async fn an_address_that_a_client_claims_exempts_no_request<St: TestStore>() {
 async fn without_an_address_networks_exempt_no_request<St: TestStore>() {
     let (store, _) = St::fresh();
     let file = with("[[exempt]]\nnetworks = [\"0.0.0.0/0\", \"::/0\"]\n[[exempt]]\npath = \"/healthz\"");
-    let layer = RateLimitLayer::rules(rules(&file), store);
+    let layer = RulesLayer::new(rules(&file), store);
     let server = Server::start_without_peers(decision_app().layer(layer)).await;
     for (path, left) in [("/", "9"), ("/healthz", "-"), ("/", "8")] {
         let reply = server.get(path).await;
@@ -144,7 +144,7 @@ async fn exempt_requests_do_not_call_the_store() {
     let mut redis = RedisServer::start();
     let store = redis.store().clock(ManualClock::at(NOW)).build().unwrap();
     redis.kill();
-    let layer = RateLimitLayer::rules(rules(&with("[[exempt]]\npath = \"/healthz\"")), store).fail_closed();
+    let layer = RulesLayer::new(rules(&with("[[exempt]]\npath = \"/healthz\"")), store).fail_closed();
     let server = Server::start(decision_app().layer(layer)).await;
     for _ in 0..3 {
         assert_eq!(server.get("/healthz").await.all(), (200, "-".into(), NOTHING.into()));

@@ -1,7 +1,7 @@
 //! An app behind a rules file, on each store and a manual clock.
 
 use axum::{Router, routing::any};
-use tollgate::{Decision, ManualClock, RateLimitLayer, RuleSet};
+use tollgate::{Decision, ManualClock, RuleSet, RulesLayer};
 
 pub(crate) use support::{
     each_store::{NOW, TestStore, on_both_stores},
@@ -43,7 +43,7 @@ pub(crate) fn decision_app() -> Router {
 /// The app behind these rules.
 pub(crate) async fn serve<St: TestStore>(file: &str) -> (Server, St, ManualClock) {
     let (store, clock) = St::fresh();
-    let app = decision_app().layer(RateLimitLayer::rules(rules(file), store.clone()));
+    let app = decision_app().layer(RulesLayer::new(rules(file), store.clone()));
     (Server::start(app).await, store, clock)
 }
 

@@ -7,7 +7,7 @@ use axum::{
     http::Method,
     response::{IntoResponse, Response},
 };
-use tollgate::{HttpResponder, ManualClock, MemoryStore, RateLimitLayer, Rejection};
+use tollgate::{HttpResponder, ManualClock, MemoryStore, RateLimitLayer, Rejection, RulesLayer};
 
 use super::fixture::{NOTHING, NOW, Reply, Server, TestStore, decision_app, on_both_stores, rules, ten, yield_until};
 use support::redis::RedisServer;
@@ -27,7 +27,7 @@ fn one() -> String {
 async fn a_layer_can_exempt_in_addition_to_its_rules<St: TestStore>() {
     let (store, _) = St::fresh();
     let file = one() + "[[exempt]]\nmethods = [\"OPTIONS\"]\n";
-    let layer = RateLimitLayer::rules(rules(&file), store).exempt(Method::HEAD);
+    let layer = RulesLayer::new(rules(&file), store).exempt(Method::HEAD);
     let server = Server::start(decision_app().layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
     for (method, status) in [(Method::HEAD, 200), (Method::OPTIONS, 200), (Method::GET, 429)] {
@@ -38,8 +38,7 @@ async fn a_layer_can_exempt_in_addition_to_its_rules<St: TestStore>() {
 async fn a_layer_can_block_in_addition_to_its_rules<St: TestStore>() {
     let (store, _) = St::fresh();
     let file = one() + "[[exempt]]\npath = \"/healthz\"\n";
-    let layer =
-        RateLimitLayer::rules(rules(&file), store).block(|request: &Request| request.headers().contains_key("x-bot"));
+    let layer = RulesLayer::new(rules(&file), store).block(|request: &Request| request.headers().contains_key("x-bot"));
     let server = Server::start(decision_app().layer(layer)).await;
     for (path, status) in [("/", 200), ("/", 429), ("/healthz", 200)] {
         let blocked = Reply::to(server.request(path).header("x-bot", "1")).await;
@@ -50,7 +49,7 @@ async fn a_layer_can_block_in_addition_to_its_rules<St: TestStore>() {
 
 async fn a_layer_of_rules_can_wait<St: TestStore>() {
     let (store, clock) = St::fresh();
-    let layer = RateLimitLayer::rules(rules(&one()), store).wait(Duration::from_secs(45));
+    let layer = RulesLayer::new(rules(&one()), store).wait(Duration::from_secs(45));
     let server = Server::start(decision_app().layer(layer)).await;
     assert_eq!(server.get("/").await.status, 200);
     let waiting = tokio::spawn(server.get("/"));
@@ -64,7 +63,7 @@ async fn a_layer_of_rules_can_wait<St: TestStore>() {
 
 async fn a_layer_of_rules_can_have_a_responder<St: TestStore>() {
     let (store, _) = St::fresh();
-    let layer = RateLimitLayer::rules(rules(&one()), store);
+    let layer = RulesLayer::new(rules(&one()), store);
     let problems = layer.clone().respond_with(HttpResponder::new().problem_details());
     let terse = layer.respond_with(|why: Rejection| -> Response { (why.status(), "no").into_response() });
     let problems = Server::start(decision_app().layer(problems)).await;
@@ -78,7 +77,7 @@ async fn a_layer_of_rules_can_have_a_responder<St: TestStore>() {
 
 async fn tiers_in_code_are_in_a_layer_around_it<St: TestStore>() {
     let (store, _) = St::fresh();
-    let inner = RateLimitLayer::rules(rules(&one()), store.clone());
+    let inner = RulesLayer::new(rules(&one()), store.clone());
     let quota = tollgate::Quota::per_minute(3);
     let outer = RateLimitLayer::fixed_window("outer", quota, tollgate::Global, store);
     let server = Server::start(decision_app().layer(inner).layer(outer)).await;
@@ -100,7 +99,7 @@ fn unreachable_store() -> (tollgate::RedisStore, RedisServer) {
 async fn a_layer_of_rules_applies_its_failure_mode() {
     let (store, _server) = unreachable_store();
     let memory = MemoryStore::builder().clock(ManualClock::at(NOW)).build();
-    let layer = RateLimitLayer::rules(rules(&one()), store);
+    let layer = RulesLayer::new(rules(&one()), store);
     for (server, statuses) in [
         (Server::start(decision_app().layer(layer.clone())).await, [200, 200]),
         (

@@ -5,8 +5,8 @@ use std::time::Duration;
 use axum::{Router, routing::get};
 use tokio::task::JoinHandle;
 use tollgate::{
-    Algorithm, AnyAlgorithm, FixedWindow, Global, Header, LeakyBucket, ManualClock, Quota, RateLimitLayer,
-    SlidingCounter, SlidingLog, TokenBucket,
+    Algorithm, AnyAlgorithm, FixedWindow, Global, Header, LeakyBucket, ManualClock, Quota, RateLimitLayer, RulesLayer,
+    SlidingCounter, SlidingLog, Tier, TokenBucket,
 };
 
 use super::fixture::{Reply, Server, TestStore, on_both_stores, rules, yield_until};
@@ -25,13 +25,13 @@ fn app() -> Router {
 async fn by_file<St: TestStore>(settings: &str) -> (Server, ManualClock) {
     let (store, clock) = St::fresh();
     let file = format!("[[limit]]\nname = \"api\"\nkey = \"global\"\n{settings}");
-    let layer = RateLimitLayer::rules(rules(&file), store);
+    let layer = RulesLayer::new(rules(&file), store);
     (Server::start(app().layer(layer)).await, clock)
 }
 
 async fn by_code<St: TestStore>(algorithm: AnyAlgorithm) -> (Server, ManualClock) {
     let (store, clock) = St::fresh();
-    let layer = RateLimitLayer::new("api", algorithm, Global, store);
+    let layer = RateLimitLayer::new(Tier::new("api", algorithm, Global), store);
     (Server::start(app().layer(layer)).await, clock)
 }
 
@@ -131,14 +131,14 @@ async fn tiers_respond_as_in_code<St: TestStore>() {
         default = "anonymous"
     "#;
     let (store, _) = St::fresh();
-    let code = RateLimitLayer::sliding_counter("global", Quota::per_minute(100), Global, store).tier(
+    let code = RateLimitLayer::sliding_counter("global", Quota::per_minute(100), Global, store).tier(Tier::new(
         "user",
         TokenBucket::new(Quota::per_minute(6)).capacity(2),
         Header::new("x-user-id").or("anonymous"),
-    );
+    ));
     let code = Server::start(app().layer(code)).await;
     let (store, _) = St::fresh();
-    let file = Server::start(app().layer(RateLimitLayer::rules(rules(file), store))).await;
+    let file = Server::start(app().layer(RulesLayer::new(rules(file), store))).await;
     for user in ["a", "a", "a", "b", "", "", "", "b", "a"] {
         assert_eq!(file.get_as(user).await.all(), code.get_as(user).await.all(), "{user}");
     }

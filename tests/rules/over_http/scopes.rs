@@ -1,7 +1,7 @@
 //! Which requests a limit applies to: by path, by method, and by both.
 
 use axum::{Router, http::Method, routing::any};
-use tollgate::{Decision, RateLimitLayer};
+use tollgate::{Decision, RulesLayer};
 
 use super::fixture::{NOTHING, Reply, Server, TestStore, on_both_stores, rules, serve, ten};
 
@@ -63,7 +63,7 @@ async fn a_path_matches_as_in_axum<St: TestStore>() {
         let app = Router::new()
             .route(pattern, any(async || "matched"))
             .fallback(any(async || "other"))
-            .layer(RateLimitLayer::rules(rules(&file), store));
+            .layer(RulesLayer::new(rules(&file), store));
         let server = Server::start(app).await;
         for path in matching.iter().chain(others) {
             let reply = server.get(path).await;
@@ -133,7 +133,7 @@ async fn a_layer_inside_of_a_nested_router_sees_the_rest_of_the_path<St: TestSto
     let file =
         ten("whole", "key = \"global\"\npath = \"/api/search\"") + &ten("rest", "key = \"global\"\npath = \"/search\"");
     let (store, _) = St::fresh();
-    let layer = || RateLimitLayer::rules(rules(&file), store.clone());
+    let layer = || RulesLayer::new(rules(&file), store.clone());
     let search = || Router::new().route("/search", any(async |decision: Decision| names(&decision)));
     let outside = Server::start(Router::new().nest("/api", search()).layer(layer())).await;
     assert_eq!(outside.get("/api/search").await.body, "whole");

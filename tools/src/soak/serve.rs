@@ -6,6 +6,7 @@ use axum::{Router, routing::get};
 use tokio::net::TcpListener;
 use tollgate::{
     Decision, FixedWindow, Header, HttpResponder, MemoryStore, RateLimitLayer, RedisStore, Rejection, RejectionBody,
+    Tier,
 };
 
 use crate::{
@@ -44,8 +45,11 @@ fn app(store: RedisStore, detector: StallDetector) -> Router {
 }
 
 fn layer(mode: Mode, store: &RedisStore) -> RateLimitLayer<FixedWindow, Header, RedisStore> {
-    RateLimitLayer::new(mode.name(), algorithm(), Header::new(USER_HEADER), store.clone())
-        .respond_with(HttpResponder::new().body(rejected))
+    RateLimitLayer::new(
+        Tier::new(mode.name(), algorithm(), Header::new(USER_HEADER)),
+        store.clone(),
+    )
+    .respond_with(HttpResponder::new().body(rejected))
 }
 
 async fn admitted(decision: Decision) -> String {

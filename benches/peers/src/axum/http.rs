@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
-use tollgate::{Header, HttpResponder, RateLimitLayer};
+use tollgate::{Header, HttpResponder, RateLimitLayer, Tier};
 
 use super::axum_limit;
 use crate::{
@@ -31,7 +31,7 @@ fn ours_against(other: &str, runner: &Runner) -> Pair {
 /// Serves on the runtime of this process, until it ends.
 async fn serve(redis: &RedisServer) -> SocketAddr {
     let store = redis.store().build().expect("valid settings");
-    let limit = RateLimitLayer::new("user", never_denies(), Header::new("x-user-id"), store)
+    let limit = RateLimitLayer::new(Tier::new("user", never_denies(), Header::new("x-user-id")), store)
         .respond_with(HttpResponder::new().without_ietf_headers());
     let app = Router::new()
         .route("/plain", get(async || "hello"))

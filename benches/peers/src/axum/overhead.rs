@@ -13,7 +13,7 @@ use axum::{
     http::HeaderMap,
     routing::get,
 };
-use tollgate::{ClientIp, HttpResponder, MemoryStore, Quota, RateLimitLayer, RuleSet, TokenBucket};
+use tollgate::{ClientIp, HttpResponder, MemoryStore, Quota, RateLimitLayer, RuleSet, RulesLayer, Tier, TokenBucket};
 use tower::{Service, ServiceExt};
 use tower_governor::{GovernorLayer, governor::GovernorConfigBuilder};
 
@@ -75,7 +75,7 @@ fn plain() -> Router {
 
 fn with_ours() -> Router {
     let bucket = TokenBucket::new(Quota::per_hour(LIMIT));
-    let layer = RateLimitLayer::new("client", bucket, ClientIp::peer(), MemoryStore::new());
+    let layer = RateLimitLayer::new(Tier::new("client", bucket, ClientIp::peer()), MemoryStore::new());
     plain().layer(layer.respond_with(HttpResponder::new().without_ietf_headers()))
 }
 
@@ -84,7 +84,7 @@ fn with_rules() -> Router {
         "[[limit]]\nname = \"client\"\nalgorithm = \"token_bucket\"\nlimit = {LIMIT}\nwindow = \"1h\"\nkey = \"ip\"\n"
     );
     let rules = RuleSet::parse(&rules).expect("valid rules");
-    let layer = RateLimitLayer::rules(rules, MemoryStore::new());
+    let layer = RulesLayer::new(rules, MemoryStore::new());
     plain().layer(layer.respond_with(HttpResponder::new().without_ietf_headers()))
 }
 

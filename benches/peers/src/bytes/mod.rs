@@ -68,7 +68,7 @@ fn charge(runner: &Runner, server: &RedisServer, algorithm: impl Algorithm, time
 }
 
 fn charge_once(runner: &Runner, store: &RedisStore, limit: &Limit, cost: u32) {
-    let charge = Charge::new(limit.clone(), Key::new(IDENTITY)).cost(cost);
+    let charge = Charge::new(limit.clone(), Key::new(IDENTITY)).with_cost(cost);
     let decision = runner.runtime.block_on(store.apply(Operation::Acquire(charge.into())));
     assert!(decision.expect("Redis is up").admits());
 }

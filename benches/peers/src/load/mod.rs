@@ -6,7 +6,7 @@ mod slow_network;
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use tokio::time::timeout;
-use tollgate::{FixedWindow, Key, Limiter, Quota, RedisStore, RedisStoreBuilder};
+use tollgate::{CallKey, FixedWindow, Global, Key, Limiter, Quota, RedisStore, RedisStoreBuilder, Tier};
 
 use self::{
     open_loop::{Offered, offer},
@@ -121,7 +121,7 @@ struct Subject {
 /// A tier per user, and one for all, which counts the charges.
 fn limiter(store: RedisStore) -> Limiter<RedisStore> {
     let window = FixedWindow::new(Quota::per_day(LIMIT)).anchored();
-    Limiter::new("user", window, store).shared_tier("all", window)
+    Limiter::new(Tier::new("user", window, CallKey), store).tier(Tier::new("all", window, Global))
 }
 
 impl Subject {

@@ -58,7 +58,7 @@ impl AdminState {
 
     /// Reads the state by a charge of 0, which changes nothing.
     async fn peek(&self, charge: Charge) -> Result<Decision, AdminError> {
-        self.apply(Operation::Peek(charge.cost(0).into())).await
+        self.apply(Operation::Peek(charge.with_cost(0).into())).await
     }
 
     async fn apply(&self, operation: Operation) -> Result<Decision, AdminError> {

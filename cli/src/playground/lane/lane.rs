@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use http::{Request, Response};
 use tollgate::{
     AnyAlgorithm, ConfigError, Decision, Global, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer, Store,
-    Verdict,
+    Tier, Verdict,
 };
 use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
 
@@ -50,15 +50,15 @@ impl<St: Store> Lane<St> {
     ) -> Result<Self, ConfigError> {
         let name = algorithm.name();
         let service = service_fn(async |_: Request<()>| Ok::<_, Infallible>(LaneResponse::default()));
-        let layer =
-            RateLimitLayer::try_new(name, algorithm, Global, store.clone())?.respond_with(DecisionResponder::default());
+        let layer = RateLimitLayer::new(Tier::try_new(name, algorithm, Global)?, store.clone())
+            .respond_with(DecisionResponder::default());
         Ok(Self {
             index,
             algorithm,
             settings: settings.clone(),
             clock: clock.clone(),
             service: BoxCloneSyncService::new(layer.layer(service)),
-            limiter: Limiter::try_new(name, algorithm, store.clone())?,
+            limiter: Limiter::new(Tier::try_new(name, algorithm, Global)?, store.clone()),
             last_peek: None,
             queued: Vec::new(),
             admitted: VecDeque::new(),

@@ -62,7 +62,7 @@ fn decide(rules: &RuleSet, store: &SimulationStore, line: TraceLine, output: &mu
     let written = match rules.charges(&line.request) {
         Ok(charges) => {
             let charges = match line.cost {
-                Some(cost) => charges.cost(cost),
+                Some(cost) => charges.with_cost(cost),
                 None => charges,
             };
             let decision = store.decide(line.at, charges)?;

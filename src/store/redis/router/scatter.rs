@@ -184,7 +184,7 @@ fn current_states(responses: &[SlotPart<Response>]) -> Vec<SlotPart<Operation>> 
         let tiers = decision.tiers().iter().zip(&part.positions);
         let (charges, positions): (Vec<Charge>, _) = tiers
             .filter(|(tier, _)| tier.verdict.outcome.admits())
-            .map(|(tier, position)| (tier.charge.clone().cost(0), *position))
+            .map(|(tier, position)| (tier.charge.clone().with_cost(0), *position))
             .unzip();
         Some(SlotPart {
             slot: part.slot,

@@ -9,14 +9,14 @@ use std::{
     },
 };
 
-use super::{Bill, Policy, policy::Sealed};
-use crate::{config_error::ConfigError, limit::Limit, quota::Quota};
+use super::{options::TierOptions, policy::Sealed};
+use crate::{charge::Charge, config_error::ConfigError, limit::Limit, quota::Quota};
 
 /// The maximal number of cached quotas. Plans are a handful; a closure that computes a quota per user must not fill the memory.
 const MAX_CACHED_QUOTAS: usize = 256;
 
 /// Sets a tier's quota per request. `None` keeps the tier's own.
-pub struct QuotaBy<F> {
+pub struct DynamicQuota<F> {
     limit: Limit,
     quota: F,
     /// The limit with each quota seen so far. Clones share it.
@@ -25,9 +25,9 @@ pub struct QuotaBy<F> {
     wrong: Arc<AtomicBool>,
 }
 
-impl<F> QuotaBy<F> {
+impl<F> DynamicQuota<F> {
     /// For the tier of this limit.
-    pub(crate) fn new(limit: Limit, quota: F) -> Self {
+    pub(super) fn new(limit: Limit, quota: F) -> Self {
         Self {
             limit,
             quota,
@@ -52,17 +52,14 @@ impl<F> QuotaBy<F> {
     }
 }
 
-impl<F> Sealed for QuotaBy<F> {}
+impl<F> Sealed for DynamicQuota<F> {}
 
-impl<Req, Res, F, Q> Policy<Req, Res> for QuotaBy<F>
+impl<Req, Res, F, Q> TierOptions<Req, Res> for DynamicQuota<F>
 where
     F: Fn(&Req) -> Q,
     Q: Into<Option<Quota>>,
 {
-    fn bill(&self, request: &Req, bill: &mut Bill) {
-        let Some(charge) = bill.tier(self.limit.name()) else {
-            return;
-        };
+    fn adjust(&self, request: &Req, charge: &mut Charge) {
         let Some(quota) = (self.quota)(request).into() else {
             return;
         };
@@ -78,7 +75,7 @@ where
     }
 }
 
-impl<F: Clone> Clone for QuotaBy<F> {
+impl<F: Clone> Clone for DynamicQuota<F> {
     fn clone(&self) -> Self {
         Self {
             limit: self.limit.clone(),
@@ -89,9 +86,9 @@ impl<F: Clone> Clone for QuotaBy<F> {
     }
 }
 
-impl<F> fmt::Debug for QuotaBy<F> {
+impl<F> fmt::Debug for DynamicQuota<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QuotaBy")
+        f.debug_struct("DynamicQuota")
             .field("limit", &self.limit)
             .finish_non_exhaustive()
     }

@@ -1,11 +1,10 @@
 //! Requests that wait instead of being denied.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use super::RateLimitLayer;
-use crate::wait_queue::{DEFAULT_MAX_WAITERS, WaitConfig, WaitQueues};
 
-impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
     /// Makes requests that would be denied wait until they are admitted, for up to `max_wait` in total: for clients of other
     /// services' APIs.
     ///
@@ -16,7 +15,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// its client disconnects. Each layer of each process has its own queues, without an order between them. Refunds take effect
     /// when the head asks the store the next time.
     ///
-    /// A request of a high [cost](Self::cost) at the head does not block cheaper ones: the request behind the head overtakes it
+    /// A request of a high [cost](crate::Tier::cost) at the head does not block cheaper ones: the request behind the head overtakes it
     /// if it can be admitted now and the head can still be admitted within its own `max_wait` afterwards. Otherwise the order of
     /// arrival holds. So under a constant load of cheap requests, a costly one may wait for up to `max_wait`, and without a bound
     /// ([`Duration::MAX`]) forever. The `Retry-After` of a denied request is its own, unless there is enough quota and only the
@@ -42,21 +41,12 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///     .service(service_fn(async |path: &str| Ok::<_, BoxError>(path.len())));
     /// # let _ = client;
     /// ```
-    pub fn wait(mut self, max_wait: Duration) -> Self {
-        let queues = match self.wait {
-            Some(WaitConfig { queues, .. }) => queues,
-            None => Arc::new(WaitQueues::new(DEFAULT_MAX_WAITERS)),
-        };
-        self.wait = Some(WaitConfig { max_wait, queues });
-        self
+    pub fn wait(self, max_wait: Duration) -> Self {
+        self.map_settings(|settings| settings.wait(max_wait))
     }
 
     /// The maximal number of requests that [wait](Self::wait) for one key: 100 by default, at least 1.
-    pub fn max_waiters(mut self, max_waiters: usize) -> Self {
-        let queues = Arc::new(WaitQueues::new(max_waiters));
-        // A zero timeout disables waiting.
-        let max_wait = self.wait.map_or(Duration::ZERO, |wait| wait.max_wait);
-        self.wait = Some(WaitConfig { max_wait, queues });
-        self
+    pub fn max_waiters(self, max_waiters: usize) -> Self {
+        self.map_settings(|settings| settings.max_waiters(max_waiters))
     }
 }

@@ -1,23 +1,20 @@
 //! What happens to requests while the store fails.
 
-use std::marker::PhantomData;
-
 use super::RateLimitLayer;
 use crate::{
     service::OnFailure,
     store::{Fallback, MemoryStore},
 };
 
-impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
     /// Admits requests unchecked while the store fails.
     ///
     /// This is the default: an outage of the limiter should not become an outage of the service.
     ///
     /// If the store fails for some limits of a request only, as a cluster does while one of its nodes is down, the other limits decide,
     /// all or none; [`Decision::unchecked_limits`](crate::Decision::unchecked_limits) returns those that were not checked.
-    pub fn fail_open(mut self) -> Self {
-        self.on_failure = OnFailure::Open;
-        self
+    pub fn fail_open(self) -> Self {
+        self.map_settings(|settings| settings.on_failure(OnFailure::Open))
     }
 
     /// Rejects requests while the store fails: 503 with `Retry-After`.
@@ -26,9 +23,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// Shadows do not count: a request passes without them.
     ///
     /// [The guide](crate::guide::when_redis_fails) shows all three failure modes.
-    pub fn fail_closed(mut self) -> Self {
-        self.on_failure = OnFailure::Closed;
-        self
+    pub fn fail_closed(self) -> Self {
+        self.map_settings(|settings| settings.on_failure(OnFailure::Closed))
     }
 
     /// Falls back to a memory store while the store fails: each node then applies the same limits on its own.
@@ -52,15 +48,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     /// # #[cfg(not(feature = "redis"))]
     /// # fn main() {}
     /// ```
-    pub fn fallback(self, memory: MemoryStore) -> RateLimitLayer<A, K, Fallback<St>, R, P> {
-        RateLimitLayer {
-            first: PhantomData,
-            policy: self.policy,
-            tiers: self.tiers,
-            store: Fallback::new(self.store, memory),
-            respond: self.respond,
-            on_failure: self.on_failure,
-            wait: self.wait,
-        }
+    pub fn fallback(self, memory: MemoryStore) -> RateLimitLayer<A, K, Fallback<St>, R, O, T> {
+        self.map_settings(|settings| settings.fallback(memory))
     }
 }

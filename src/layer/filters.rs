@@ -1,9 +1,9 @@
 //! Requests that are exempt or blocked.
 
 use super::RateLimitLayer;
-use crate::policy::Screen;
+use crate::policy::RequestFilter;
 
-impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
+impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
     /// Exempts matching requests: they pass without being counted in any tier.
     ///
     /// Examples are health checks, CORS preflights and internal networks. Exempt requests need no key, and their responses have
@@ -20,8 +20,8 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///     .exempt(ClientIp::peer().in_networks(["10.0.0.0/8", "fd00::/8"]));
     /// # let _: axum::Router = axum::Router::new().layer(layer);
     /// ```
-    pub fn exempt<M>(self, requests: M) -> RateLimitLayer<A, K, St, R, (P, Screen<M>)> {
-        self.then(Screen::exempt(requests))
+    pub fn exempt<M>(self, requests: M) -> RateLimitLayer<A, K, St, R, O, (T, RequestFilter<M>)> {
+        self.with(RequestFilter::exempt(requests))
     }
 
     /// Rejects matching requests with 403, without asking the store. A request that is both exempt and blocked is blocked.
@@ -35,7 +35,7 @@ impl<A, K, St, R, P> RateLimitLayer<A, K, St, R, P> {
     ///     .block(|request: &Request| request.headers().get("user-agent").is_none());
     /// # let _: axum::Router = axum::Router::new().layer(layer);
     /// ```
-    pub fn block<M>(self, requests: M) -> RateLimitLayer<A, K, St, R, (P, Screen<M>)> {
-        self.then(Screen::block(requests))
+    pub fn block<M>(self, requests: M) -> RateLimitLayer<A, K, St, R, O, (T, RequestFilter<M>)> {
+        self.with(RequestFilter::block(requests))
     }
 }

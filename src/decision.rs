@@ -1,6 +1,6 @@
 //! The decision about a request: a verdict per tier, and their combined outcome.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, ops::Deref, sync::Arc, time::Duration};
 
 use smallvec::SmallVec;
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ use crate::{
     metrics::DecisionSource,
     receipt::{Charged, Receipt},
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{Outcome, RawOutcome, Verdict},
 };
 
 /// One tier is stored inline, as most requests have one; more would make a decision expensive to move.
@@ -46,6 +46,48 @@ struct StoreFailure {
     /// For each tier, whether the fallback decided about it; empty if one source decided about all.
     by_fallback: Vec<bool>,
     unchecked: Option<UncheckedTiers>,
+}
+
+/// A [`Decision`] in the extensions of a request, for handlers and inner layers. It includes the decisions of outer layers, and has no
+/// receipt. With axum, extract the [`Decision`] itself.
+///
+/// ```
+/// use http::Request;
+/// use tollgate::DecisionExtension;
+///
+/// fn remaining<B>(request: &Request<B>) -> Option<u64> {
+///     let decision = request.extensions().get::<DecisionExtension>()?;
+///     decision.tiers().iter().map(|tier| tier.verdict().remaining()).min()
+/// }
+/// # assert_eq!(remaining(&Request::new(())), None);
+/// ```
+#[derive(Debug)]
+pub struct DecisionExtension(Decision);
+
+impl DecisionExtension {
+    /// A copy of the decision, without its receipt.
+    pub fn new(decision: &Decision) -> Self {
+        Self(decision.without_receipt())
+    }
+
+    /// Prepends the tiers of an outer layer's decision.
+    pub(crate) fn with_outer_tiers(self, outer: &Self) -> Self {
+        Self(self.0.with_outer_tiers(outer))
+    }
+}
+
+impl Clone for DecisionExtension {
+    fn clone(&self) -> Self {
+        Self::new(&self.0)
+    }
+}
+
+impl Deref for DecisionExtension {
+    type Target = Decision;
+
+    fn deref(&self) -> &Decision {
+        &self.0
+    }
 }
 
 /// The tiers that the store failed for, while it decided about others.
@@ -85,7 +127,7 @@ impl UncheckedTiers {
 }
 
 /// The decision about one tier.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TierDecision {
     pub(crate) charge: Charge,
     pub(crate) verdict: Verdict,
@@ -140,7 +182,7 @@ impl TierDecision {
 
     /// Removes the delay, for a request that another tier denies.
     pub(crate) fn clear_delay(&mut self) {
-        if let Outcome::Admitted { delay } = &mut self.verdict.outcome {
+        if let RawOutcome::Admitted { delay } = &mut self.verdict.outcome {
             *delay = 0;
         }
     }
@@ -148,6 +190,13 @@ impl TierDecision {
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
         self.verdict
+    }
+}
+
+/// A clone is without the mark of a charge that was taken: the receipt belongs to the [`Decision`].
+impl Clone for TierDecision {
+    fn clone(&self) -> Self {
+        Self::new(self.charge.clone(), self.verdict)
     }
 }
 
@@ -280,11 +329,12 @@ impl Decision {
         binding
             .map(|tier| tier.verdict.outcome)
             .max_by_key(|outcome| match outcome {
-                Outcome::Admitted { delay } => (0, *delay),
-                Outcome::Limited { retry_after } => (1, *retry_after),
-                Outcome::Impossible => (2, 0),
+                RawOutcome::Admitted { delay } => (0, *delay),
+                RawOutcome::Limited { retry_after } => (1, *retry_after),
+                RawOutcome::Impossible => (2, 0),
             })
-            .unwrap_or(Outcome::Admitted { delay: 0 })
+            .unwrap_or(RawOutcome::Admitted { delay: 0 })
+            .into()
     }
 
     /// When the request would be admitted if no other request is charged before; only for a limited request.
@@ -397,6 +447,20 @@ impl Decision {
         }
     }
 
+    /// A copy without the receipt. A decision is not `Clone`, because a charge is refunded or settled once.
+    #[must_use]
+    pub fn without_receipt(&self) -> Self {
+        Self {
+            now: self.now,
+            // Faster than collecting, for the one tier that most have.
+            tiers: match &self.tiers[..] {
+                [tier] => TierDecisions::from_buf([tier.clone()]),
+                tiers => tiers.iter().cloned().collect(),
+            },
+            failure: self.failure.clone(),
+        }
+    }
+
     /// Takes out the receipt of the charges, for a refund or a settle. It exists once: the decision in a request's extensions
     /// has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
@@ -407,21 +471,5 @@ impl Decision {
             Some(Charged::new(tier.charge.clone(), mark, is_by_fallback))
         });
         Receipt::new(charged)
-    }
-}
-
-/// A clone has no receipt: a charge is refunded once.
-impl Clone for Decision {
-    fn clone(&self) -> Self {
-        let without_receipt = |tier: &TierDecision| TierDecision::new(tier.charge.clone(), tier.verdict);
-        Self {
-            now: self.now,
-            // Faster than collecting, for the one tier that most have.
-            tiers: match &self.tiers[..] {
-                [tier] => TierDecisions::from_buf([without_receipt(tier)]),
-                tiers => tiers.iter().map(without_receipt).collect(),
-            },
-            failure: self.failure.clone(),
-        }
     }
 }

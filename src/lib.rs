@@ -130,7 +130,7 @@ mod wait_queue;
 pub use deadpool_redis::redis;
 
 #[cfg(feature = "redis")]
-pub use self::store::{Health, NodeHealth, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
+pub use self::store::{Health, NodeHealth, RedisCause, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
     algorithm::{
         Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Mark, SlidingCounter, SlidingLog, State, TokenBucket,
@@ -138,7 +138,7 @@ pub use self::{
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
     config_error::ConfigError,
-    decision::{Decision, TierDecision},
+    decision::{Decision, DecisionExtension, TierDecision},
     extract::{
         ApiKey, ClientIp, ContentLength, Cookie, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
         KeyExtractor, Matcher, Optional, Or, QueryParam,
@@ -152,7 +152,8 @@ pub use self::{
     quota::{Cost, Quota, QuotaUnit},
     receipt::{Charged, Receipt},
     respond::{
-        AsError, GrpcResponder, HttpResponder, IetfDraft, ProblemType, Rejection, RejectionBody, ResetUnit, Respond,
+        AsError, GrpcResponder, HttpResponder, IetfDraft, MapBody, ProblemType, Rejection, RejectionBody, ResetUnit,
+        Respond,
     },
     service::{RateLimit, ResponseFuture},
     store::{Fallback, FallbackDecision, MemoryStore, MemoryStoreBuilder, Store},

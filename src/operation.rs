@@ -54,6 +54,17 @@ impl Operation {
         Self::Acquire(Charges::new())
     }
 
+    /// A copy, of which only one is applied: a receipt is used once.
+    pub(crate) fn copy(&self) -> Self {
+        match self {
+            Self::Acquire(charges) => Self::Acquire(charges.clone()),
+            Self::Peek(charges) => Self::Peek(charges.clone()),
+            Self::Refund(receipt) => Self::Refund(receipt.copy()),
+            Self::Settle(receipt) => Self::Settle(receipt.copy()),
+            Self::Reset(charges) => Self::Reset(charges.clone()),
+        }
+    }
+
     /// Whether it may lower the usage of a key, so that an earlier denial no longer applies.
     #[cfg(feature = "redis")]
     pub(crate) fn may_refund(&self) -> bool {

@@ -88,6 +88,16 @@ impl Receipt {
         (!charged.is_empty()).then_some(Self { charged })
     }
 
+    /// A copy, of which only one is used. Receipts are not `Clone`, so that callers cannot refund a charge twice.
+    pub(crate) fn copy(&self) -> Self {
+        let charged = self.charged.iter().map(|charged| Charged {
+            charge: charged.charge.clone(),
+            ..*charged
+        });
+        let charged = charged.collect();
+        Self { charged }
+    }
+
     /// Splits off the charges that the fallback store made.
     pub(crate) fn take_fallback(&mut self) -> Option<Self> {
         self.take(|charged| charged.from_fallback)

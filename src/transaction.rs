@@ -16,7 +16,8 @@ impl Operation {
     /// arithmetic of a [store](crate::Store).
     ///
     /// A store of your own loads the state of each charge, calls this, and stores the new states, in one transaction. Peeks change no
-    /// state, and neither does an acquire that is denied.
+    /// state, and neither does an acquire that is denied. A store whose transaction fails because of another one loads the states again,
+    /// and calls this again.
     ///
     /// ```
     /// use tollgate::{Charge, Charges, Key, Limit, Operation, Quota, State, TokenBucket};
@@ -34,13 +35,13 @@ impl Operation {
     ///
     /// # Panics
     /// If the number of states differs from that of the charges.
-    pub fn apply_to(self, states: &mut [State], now: Micros) -> Decision {
+    pub fn apply_to(&self, states: &mut [State], now: Micros) -> Decision {
         assert_eq!(
             states.len(),
             self.charges().count(),
             "an operation has one state per charge"
         );
-        apply(states, self, now.min(MAX_TIMESTAMP))
+        apply(states, self.copy(), now.min(MAX_TIMESTAMP))
     }
 }
 

@@ -7,14 +7,15 @@ use crate::time::{Micros, micros};
 /// Whether a limit admits a request.
 ///
 /// ```
+/// use std::time::Duration;
 /// use tollgate::{Key, Limit, ManualClock, MemoryStore, Outcome, Quota, TokenBucket};
 ///
 /// let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
 /// let limit = Limit::new("pages", TokenBucket::new(Quota::per_second(10)));
 /// let outcome = |cost| store.acquire(&limit, &Key::GLOBAL, cost).outcome();
 ///
-/// assert_eq!(outcome(9), Outcome::Admitted { delay: 0 });
-/// assert_eq!(outcome(2), Outcome::Limited { retry_after: 100_000 }); // one token is left, the next is added in 0.1 s
+/// assert_eq!(outcome(9), Outcome::Admitted { delay: Duration::ZERO });
+/// assert_eq!(outcome(2), Outcome::Limited { retry_after: Duration::from_millis(100) }); // one token is left
 /// assert_eq!(outcome(11), Outcome::Impossible); // the capacity is ten
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,14 +23,14 @@ use crate::time::{Micros, micros};
 pub enum Outcome {
     /// The request may pass, after `delay`.
     Admitted {
-        /// How long a queueing leaky bucket delays it, in microseconds; 0 for every other algorithm.
-        delay: Micros,
+        /// How long a queueing leaky bucket delays it; zero for every other algorithm.
+        delay: Duration,
     },
     /// The request may not pass now.
     Limited {
-        /// How long until the same request would be admitted, in microseconds, if no other request is charged before.
-        /// It is exact: one microsecond earlier the request would still be denied.
-        retry_after: Micros,
+        /// How long until the same request would be admitted, if no other request is charged before. It is exact: one microsecond earlier
+        /// the request would still be denied.
+        retry_after: Duration,
     },
     /// The request can never pass: its cost exceeds the limit's capacity.
     Impossible,
@@ -53,7 +54,7 @@ impl Outcome {
     /// When to retry; only for a limited request.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Limited { retry_after } => Some(Duration::from_micros(*retry_after)),
+            Self::Limited { retry_after } => Some(*retry_after),
             Self::Admitted { .. } | Self::Impossible => None,
         }
     }
@@ -61,8 +62,53 @@ impl Outcome {
     /// How long an admitted request is delayed.
     pub const fn delay(&self) -> Duration {
         match self {
-            Self::Admitted { delay } => Duration::from_micros(*delay),
+            Self::Admitted { delay } => *delay,
             Self::Limited { .. } | Self::Impossible => Duration::ZERO,
+        }
+    }
+}
+
+/// An [`Outcome`] in microseconds. Verdicts are moved often, and a `Duration` is twice as large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RawOutcome {
+    Admitted { delay: Micros },
+    Limited { retry_after: Micros },
+    Impossible,
+}
+
+impl RawOutcome {
+    pub(crate) const fn admits(self) -> bool {
+        matches!(self, Self::Admitted { .. })
+    }
+
+    const fn to_outcome(self) -> Outcome {
+        match self {
+            Self::Admitted { delay } => Outcome::Admitted {
+                delay: Duration::from_micros(delay),
+            },
+            Self::Limited { retry_after } => Outcome::Limited {
+                retry_after: Duration::from_micros(retry_after),
+            },
+            Self::Impossible => Outcome::Impossible,
+        }
+    }
+}
+
+impl From<RawOutcome> for Outcome {
+    fn from(outcome: RawOutcome) -> Self {
+        outcome.to_outcome()
+    }
+}
+
+/// Rounds up to whole microseconds.
+impl From<Outcome> for RawOutcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Admitted { delay } => Self::Admitted { delay: micros(delay) },
+            Outcome::Limited { retry_after } => Self::Limited {
+                retry_after: micros(retry_after),
+            },
+            Outcome::Impossible => Self::Impossible,
         }
     }
 }
@@ -90,7 +136,7 @@ impl fmt::Display for Outcome {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Verdict {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RawOutcome,
     pub(crate) remaining: Remaining,
     pub(crate) reset_after: Micros,
 }
@@ -105,9 +151,9 @@ impl Remaining {
 
     /// What remains after a verdict with this outcome. `wait` is the time until something does, which is computed only if nothing does,
     /// and not for a limited request, which has to wait anyway.
-    pub(crate) fn new(units: u64, outcome: Outcome, wait: impl FnOnce() -> Micros) -> Self {
+    pub(crate) fn new(units: u64, outcome: RawOutcome, wait: impl FnOnce() -> Micros) -> Self {
         match outcome {
-            Outcome::Limited { .. } => Self(units),
+            RawOutcome::Limited { .. } => Self(units),
             _ if units > 0 => Self(units),
             _ => Self(Self::EXHAUSTED + wait()),
         }
@@ -140,6 +186,7 @@ impl Verdict {
     /// All are of the state after the charge if the request is admitted. For stores of your own that do not use
     /// [`Operation::apply_to`](crate::Operation::apply_to).
     pub fn new(outcome: Outcome, remaining: u64, available_after: Duration, reset_after: Duration) -> Self {
+        let outcome = outcome.into();
         Self {
             outcome,
             remaining: Remaining::new(remaining, outcome, || micros(available_after)),
@@ -150,7 +197,7 @@ impl Verdict {
     /// The verdict after some time without other charges. Waits stay above 0: only a new decision can admit.
     pub(crate) fn advanced_by(self, elapsed: Micros) -> Self {
         let outcome = match self.outcome {
-            Outcome::Limited { retry_after } => Outcome::Limited {
+            RawOutcome::Limited { retry_after } => RawOutcome::Limited {
                 retry_after: retry_after.saturating_sub(elapsed).max(1),
             },
             outcome => outcome,
@@ -164,7 +211,7 @@ impl Verdict {
 
     /// The outcome.
     pub const fn outcome(&self) -> Outcome {
-        self.outcome
+        self.outcome.to_outcome()
     }
 
     /// How much can still be charged now.
@@ -174,7 +221,7 @@ impl Verdict {
 
     /// When to retry; only for a limited request.
     pub const fn retry_after(&self) -> Option<Duration> {
-        self.outcome.retry_after()
+        self.outcome().retry_after()
     }
 
     /// How long until the state is fresh, with nothing used; zero if it is.
@@ -184,6 +231,6 @@ impl Verdict {
 
     /// How long an admitted request is delayed.
     pub const fn delay(&self) -> Duration {
-        self.outcome.delay()
+        self.outcome().delay()
     }
 }

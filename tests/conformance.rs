@@ -7,12 +7,14 @@ use std::{
     future::{Ready, ready},
     process::Child,
     sync::{Arc, Mutex},
+    thread,
 };
 
 use sqlite_store::SqliteStore;
 use support::{cluster::Cluster, folder::Folder, project::example, redis::RedisServer};
 use tollgate::{
-    Charge, Clock, Decision, ManualClock, MemoryStore, Operation, RedisStore, RedisStoreBuilder, State, Store,
+    Charge, Clock, Decision, FixedWindow, Key, Limit, ManualClock, MemoryStore, Operation, Quota, RedisStore,
+    RedisStoreBuilder, State, Store, TierDecision,
 };
 use tollgate_conformance::{all_or_none, check, concurrency, traces, vectors};
 
@@ -67,6 +69,32 @@ fn sqlite_from_two_processes() {
         assert!(output.status.success(), "{text}");
         assert_eq!(output.stdout, b"the store passes all tests\n", "{text}");
     }
+}
+
+/// Two connections charge the same rows: SQLite's lock keeps their transactions apart, as for two processes.
+#[test]
+fn sqlite_from_two_connections() {
+    let folder = Folder::new("sqlite");
+    let clock = ManualClock::at(0);
+    let open = || SqliteStore::open(&folder.path().join("limits.db"), "shared", clock.clone()).unwrap();
+    let limit = Limit::new("shared", FixedWindow::new(Quota::per_day(100)));
+    let admitted = |store: &SqliteStore| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let admits = |_: &usize| {
+            let charge = Charge::new(limit.clone(), Key::GLOBAL);
+            runtime
+                .block_on(store.apply(Operation::Acquire(charge.into())))
+                .unwrap()
+                .admits()
+        };
+        (0..100).filter(admits).count()
+    };
+    let stores = [open(), open()];
+    let admitted = thread::scope(|scope| {
+        let threads = stores.each_ref().map(|store| scope.spawn(move || admitted(store)));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(admitted.iter().sum::<usize>(), 100, "{admitted:?}");
 }
 
 /// A store that is wrong in one way.
@@ -128,7 +156,8 @@ impl Store for Faulty {
             (Fault::ChargesSome, Operation::Acquire(charges)) => {
                 let each = charges.iter().map(|charge| {
                     let decision = self.apply_to_all(Operation::Acquire(charge.clone().into()));
-                    decision.tiers()[0].clone()
+                    let tier = &decision.tiers()[0];
+                    TierDecision::new(charge.clone(), tier.verdict())
                 });
                 Decision::from_tiers(self.clock.now(), each.collect::<Vec<_>>())
             }

@@ -11,7 +11,7 @@ use crate::{
     config_error::ConfigError,
     quota::{Cost, Quota, at_least_one},
     time::{MAX_TIMESTAMP, Micros},
-    verdict::{Outcome, Remaining, Verdict},
+    verdict::{RawOutcome, Remaining, Verdict},
 };
 
 /// The bound of a full bucket, in units. Settling may charge up to twice as much, which is still exact in Lua's doubles.
@@ -100,18 +100,18 @@ impl Bucket {
     pub(crate) fn peek(&self, state: &BucketState, now: Micros, cost: Cost) -> Verdict {
         let (level, _) = self.level(state, now);
         if cost > self.capacity {
-            return self.verdict(Outcome::Impossible, level);
+            return self.verdict(RawOutcome::Impossible, level);
         }
         let need = u64::from(cost) * self.unit;
         let max_level = self.full() - need;
         if cost > 0 && level > max_level {
             let retry_after = (level - max_level).div_ceil(self.drain);
-            return self.verdict(Outcome::Limited { retry_after }, level);
+            return self.verdict(RawOutcome::Limited { retry_after }, level);
         }
-        self.verdict(Outcome::Admitted { delay: 0 }, level + need)
+        self.verdict(RawOutcome::Admitted { delay: 0 }, level + need)
     }
 
-    pub(crate) fn verdict(&self, outcome: Outcome, level: u64) -> Verdict {
+    pub(crate) fn verdict(&self, outcome: RawOutcome, level: u64) -> Verdict {
         let (full, unit) = (self.full(), self.unit);
         let wait = || (level - (full - unit)).div_ceil(self.drain);
         Verdict {

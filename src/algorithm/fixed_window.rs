@@ -6,7 +6,7 @@ use super::{Algorithm, AnyAlgorithm, Mark, algorithm::Sealed};
 use crate::{
     quota::{Cost, MAX_COUNT, Quota},
     time::{MAX_TIMESTAMP, Micros},
-    verdict::{Outcome, Remaining, Verdict},
+    verdict::{RawOutcome, Remaining, Verdict},
 };
 
 /// Admits `limit` requests per `window`, and resets the count with every window.
@@ -90,11 +90,11 @@ impl Algorithm for FixedWindow {
         let (start, count, now) = self.current_window(state, now);
         let left = start + self.quota.window_micros() - now;
         let (outcome, count) = if cost > limit {
-            (Outcome::Impossible, count)
+            (RawOutcome::Impossible, count)
         } else if cost > 0 && count + u64::from(cost) > u64::from(limit) {
-            (Outcome::Limited { retry_after: left }, count)
+            (RawOutcome::Limited { retry_after: left }, count)
         } else {
-            (Outcome::Admitted { delay: 0 }, count + u64::from(cost))
+            (RawOutcome::Admitted { delay: 0 }, count + u64::from(cost))
         };
         Verdict {
             outcome,

@@ -11,7 +11,7 @@ use crate::{
     config_error::{self, ConfigError},
     quota::{Cost, MAX_WINDOW, Quota},
     time::Micros,
-    verdict::{Outcome, Verdict},
+    verdict::{RawOutcome, Verdict},
 };
 
 /// Spaces requests evenly at `limit` per `window`, and queues at most `capacity` of them.
@@ -125,25 +125,25 @@ impl Algorithm for LeakyBucket {
 
     fn peek(&self, state: &BucketState, now: Micros, cost: Cost) -> Verdict {
         let verdict = self.bucket.peek(state, now, cost);
-        if !self.queue || cost == 0 || verdict.outcome == Outcome::Impossible {
+        if !self.queue || cost == 0 || verdict.outcome == RawOutcome::Impossible {
             return verdict;
         }
         let (level, _) = self.bucket.level(state, now);
         let delay = level.div_ceil(self.bucket.drain);
         let excess = delay.saturating_sub(self.max_wait.unwrap_or(Micros::MAX));
         match verdict.outcome {
-            Outcome::Admitted { .. } if excess == 0 => Verdict {
-                outcome: Outcome::Admitted { delay },
+            RawOutcome::Admitted { .. } if excess == 0 => Verdict {
+                outcome: RawOutcome::Admitted { delay },
                 ..verdict
             },
-            Outcome::Limited { retry_after } => {
+            RawOutcome::Limited { retry_after } => {
                 let retry_after = retry_after.max(excess);
                 Verdict {
-                    outcome: Outcome::Limited { retry_after },
+                    outcome: RawOutcome::Limited { retry_after },
                     ..verdict
                 }
             }
-            _ => self.bucket.verdict(Outcome::Limited { retry_after: excess }, level),
+            _ => self.bucket.verdict(RawOutcome::Limited { retry_after: excess }, level),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     config_error::{self, ConfigError},
     quota::{Cost, MAX_COUNT, Quota, at_least_one},
     time::{MAX_TIMESTAMP, Micros},
-    verdict::{Outcome, Remaining, Verdict},
+    verdict::{RawOutcome, Remaining, Verdict},
 };
 
 /// The maximal number of sub-windows.
@@ -242,17 +242,17 @@ impl Algorithm for SlidingCounter {
             },
         };
         if cost > limit {
-            return uncharged(Outcome::Impossible);
+            return uncharged(RawOutcome::Impossible);
         }
         if cost == 0 {
-            return uncharged(Outcome::Admitted { delay: 0 });
+            return uncharged(RawOutcome::Admitted { delay: 0 });
         }
         let allowance = u64::from(limit - cost);
         if used > allowance {
             let retry_after = self.retry_after(state, position, 0, allowance);
-            return uncharged(Outcome::Limited { retry_after });
+            return uncharged(RawOutcome::Limited { retry_after });
         }
-        let outcome = Outcome::Admitted { delay: 0 };
+        let outcome = RawOutcome::Admitted { delay: 0 };
         Verdict {
             outcome,
             remaining: Remaining::new(allowance - used, outcome, || available_after(cost)),

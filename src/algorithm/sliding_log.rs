@@ -7,7 +7,7 @@ use crate::{
     config_error::{self, ConfigError},
     quota::{Cost, Quota},
     time::{MAX_TIMESTAMP, Micros},
-    verdict::{Outcome, Remaining, Verdict},
+    verdict::{RawOutcome, Remaining, Verdict},
 };
 
 /// The maximal limit: each admitted unit of cost is an entry that is kept for a window.
@@ -122,18 +122,18 @@ impl Algorithm for SlidingLog {
             },
         };
         if cost > limit {
-            return uncharged(Outcome::Impossible);
+            return uncharged(RawOutcome::Impossible);
         }
         if cost == 0 {
-            return uncharged(Outcome::Admitted { delay: 0 });
+            return uncharged(RawOutcome::Admitted { delay: 0 });
         }
         let used = count + u64::from(cost);
         if used > u64::from(limit) {
             let excess = (used - u64::from(limit)) as usize;
             let retry_after = state.entries[expired + excess - 1] + window - now;
-            return uncharged(Outcome::Limited { retry_after });
+            return uncharged(RawOutcome::Limited { retry_after });
         }
-        let outcome = Outcome::Admitted { delay: 0 };
+        let outcome = RawOutcome::Admitted { delay: 0 };
         Verdict {
             outcome,
             remaining: remaining(outcome, used),

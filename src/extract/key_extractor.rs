@@ -87,7 +87,10 @@ pub trait KeyExtractor<Req> {
     }
 }
 
-/// A closure, which has to name the type of its request: `|request: &Request| Key::named("user", id(request))`.
+/// A function, or a closure that names the type of its request: `|request: &Request| Key::named("user", id(request))`.
+///
+/// Without the type, the compiler infers a closure for one lifetime only, and reports that the "implementation of `FnOnce` is not general
+/// enough" where the layer is used.
 #[diagnostic::do_not_recommend]
 impl<Req, F, T> KeyExtractor<Req> for F
 where

@@ -41,6 +41,9 @@ use crate::{
 /// The methods of a [`Tier`] set what the tier does: its quota and cost per request, corrections by the response, whether clients see
 /// it. The methods of the layer, such as [`exempt`](Self::exempt), [`block`](Self::block) and [`wait`](Self::wait), apply to all tiers.
 ///
+/// # Inner services
+/// The service has to be `Clone`, as axum's routes and tonic's services are; wrap another one in `tower::buffer::Buffer`.
+///
 /// # Responses
 /// [`HttpResponder`] answers rejected HTTP requests, and adds rate-limit headers to the responses of the others;
 /// [`respond_with`](Self::respond_with) replaces it. Put CORS layers outside of this one: otherwise browsers cannot read

@@ -45,7 +45,7 @@ impl ChargeBuilder {
     /// The index of the next tier, in the order in which a policy visits its tiers.
     pub(super) fn next_tier(&mut self) -> TierIndex {
         self.tiers += 1;
-        TierIndex(NonZeroU8::new(self.tiers).expect("rustc's recursion limit bounds the tiers of a layer"))
+        TierIndex(NonZeroU8::new(self.tiers).expect("a layer has at most 255 tiers"))
     }
 
     /// Adds a charge, which fails open unless the layer fails closed. The limits of a policy have distinct names.

@@ -13,7 +13,7 @@ use crate::{
     algorithm::AnyAlgorithm,
     decision::TierDecision,
     time::{Micros, SECOND},
-    verdict::Outcome,
+    verdict::RawOutcome,
 };
 
 /// The window of a policy: the seconds in which a whole quota becomes available, rounded up, if that is at least one second. For a bucket,
@@ -64,9 +64,9 @@ fn pace(remaining: u64, window: u64, quota: u64) -> u64 {
 fn wait(tier: &TierDecision) -> Micros {
     let verdict = tier.verdict();
     let max_wait = tier.limit().algorithm().max_wait().unwrap_or(Micros::MAX);
-    match verdict.outcome() {
-        Outcome::Limited { retry_after } => retry_after,
-        Outcome::Admitted { .. } | Outcome::Impossible => verdict
+    match verdict.outcome {
+        RawOutcome::Limited { retry_after } => retry_after,
+        RawOutcome::Admitted { .. } | RawOutcome::Impossible => verdict
             .remaining
             .available_after()
             .max(verdict.reset_after.saturating_sub(max_wait)),

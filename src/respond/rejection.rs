@@ -33,7 +33,7 @@ use crate::{decision::Decision, extract::KeyError};
 #[non_exhaustive]
 pub enum Rejection {
     /// A limit denied the request.
-    Limited(Box<Decision>),
+    Limited(Arc<Decision>),
     /// The store failed, and the layer fails closed.
     Unavailable(Arc<dyn error::Error + Send + Sync>),
     /// The request has no key, or an ambiguous one.

@@ -44,7 +44,8 @@ use crate::decision::Decision;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot respond to a `{Req}` with a `{Res}`",
-    note = "`HttpResponder`, the default, responds to HTTP requests, with any body that implements `From<String>`",
+    note = "`HttpResponder`, the default, responds to HTTP requests, with any body that implements `From<String>`; for other \
+            bodies, use `.respond_with(HttpResponder::new().map_body(|text| ..))`",
     note = "for tonic's own server, use `.respond_with(GrpcResponder::new())`",
     note = "for other services, use `.respond_with(AsError)` or a closure that returns a response: \
             `.respond_with(|rejection: Rejection| ..)`"

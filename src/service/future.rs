@@ -181,7 +181,7 @@ where
                         enforcer.respond.admit(context, decision, &mut response);
                         return Poll::Ready(Ok(response));
                     };
-                    let served = Some((response, decision.clone()));
+                    let served = Some((response, decision.without_receipt()));
                     ResponseStage::Settling { settle, served }
                 }
                 ResponseStageProjection::Settling { settle, served } => {

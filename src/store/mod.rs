@@ -11,7 +11,7 @@ pub(crate) mod redis;
 mod store;
 
 #[cfg(feature = "redis")]
-pub use self::redis::{Health, NodeHealth, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
+pub use self::redis::{Health, NodeHealth, RedisCause, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
     fallback::{Fallback, FallbackDecision},
     memory::{MemoryStore, MemoryStoreBuilder},

@@ -70,7 +70,8 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Applies an operation in one atomic step, and returns the decision.
     ///
-    /// An operation whose outcome is unknown, because a connection was lost, must not be applied again.
+    /// An operation whose outcome is unknown, because a connection was lost, must not be applied again. The store bounds how long it takes.
+    /// Refunds of dropped requests may be applied outside of a runtime.
     ///
     /// A cluster may fail for some charges of an [`Acquire`](Operation::Acquire) only: then the others are refunded, and the error is
     /// returned. Charges that are shadows fail no request: the decision of the others is returned, and

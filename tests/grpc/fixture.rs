@@ -6,7 +6,7 @@ use std::{
 };
 
 use axum::Router;
-use tollgate::Decision;
+use tollgate::DecisionExtension;
 use tonic::{
     Code, IntoRequest, Request, Response, Status, async_trait,
     codegen::{BoxStream, tokio_stream},
@@ -56,8 +56,8 @@ impl Health for HealthService {
     type WatchStream = BoxStream<HealthCheckResponse>;
 
     async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
-        let decision = request.extensions().get();
-        let tiers = decision.map_or(&[][..], Decision::tiers).iter();
+        let decision = request.extensions().get::<DecisionExtension>();
+        let tiers = decision.map_or(&[][..], |decision| decision.tiers()).iter();
         let left = tiers.map(|tier| tier.verdict().remaining()).collect();
         let service = request.into_inner().service;
         self.served.lock().unwrap().push((service.clone(), left));

@@ -33,7 +33,7 @@ fn response_headers(decision: Decision) -> HeaderMap {
     type Reply = Result<Response<String>, ()>;
     let responder = HttpResponder::new();
     if !decision.admits() {
-        let rejection = Rejection::Limited(Box::new(decision));
+        let rejection = Rejection::Limited(decision.into());
         let reply: Reply = Respond::<Request<()>, _, _>::reject(&responder, false, rejection);
         return reply.unwrap().into_parts().0.headers;
     }

@@ -1,6 +1,6 @@
 //! The same laws for the Lua script on real servers, checked on its replies and on the stored keys.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, time::Duration};
 
 use proptest::collection::vec;
 use tollgate::{
@@ -86,7 +86,7 @@ async fn check_traffic(caller: &Caller<'_>, limit: &Limit, steps: &Steps) -> (St
                 continue;
             }
             Outcome::Limited { retry_after } => {
-                let almost = (now + retry_after - 1).min(MAX_TIMESTAMP);
+                let almost = (now + micros(retry_after) - 1).min(MAX_TIMESTAMP);
                 let outcome = caller.acquire(almost, limit, cost).await.outcome();
                 assert_eq!(outcome.name(), "limited");
             }
@@ -113,12 +113,12 @@ async fn check_promised_times(caller: &Caller<'_>, limit: &Limit, mut now: Micro
     let within = |time: Micros| (time <= MAX_TIMESTAMP).then_some(time);
     let all = limit.algorithm().capacity();
     if let Outcome::Limited { retry_after } = caller.acquire(now, limit, all).await.outcome() {
-        now = within(now + retry_after)?;
+        now = within(now + micros(retry_after))?;
         assert!(caller.acquire(now, limit, all).await.outcome().admits());
     }
     now = within(now + micros(caller.peek(now, limit).await.reset_after()))?;
     let verdict = caller.acquire(now, limit, all).await;
-    assert_eq!(verdict.outcome(), Outcome::Admitted { delay: 0 });
+    assert_eq!(verdict.outcome(), Outcome::Admitted { delay: Duration::ZERO });
     within(now + micros(verdict.reset_after()))
 }
 

@@ -5,6 +5,8 @@ mod overtaking;
 mod refunds;
 mod waiting;
 
+use std::time::Duration;
+
 use support::{
     algorithms::each_algorithm,
     each_store::{TestStore, on_both_stores},
@@ -84,15 +86,15 @@ async fn check_charges_and_peek_does_not<St: TestStore>() {
 async fn costs_from_zero_to_above_every_limit<St: TestStore>() {
     const MAX_COST: u64 = u32::MAX as u64;
     for (limit, cost, outcome, left) in [
-        (3, 0, Outcome::Admitted { delay: 0 }, 3),
-        (3, 3, Outcome::Admitted { delay: 0 }, 0),
+        (3, 0, Outcome::Admitted { delay: Duration::ZERO }, 3),
+        (3, 3, Outcome::Admitted { delay: Duration::ZERO }, 0),
         (3, 4, Outcome::Impossible, 3),
         (3, MAX_COST, Outcome::Impossible, 3),
         (3, u64::MAX, Outcome::Impossible, 3),
         (u32::MAX - 1, MAX_COST, Outcome::Impossible, MAX_COST - 1),
-        (u32::MAX, MAX_COST, Outcome::Admitted { delay: 0 }, 0),
+        (u32::MAX, MAX_COST, Outcome::Admitted { delay: Duration::ZERO }, 0),
         // A cost above the largest limit counts as the largest limit.
-        (u32::MAX, u64::MAX, Outcome::Admitted { delay: 0 }, 0),
+        (u32::MAX, u64::MAX, Outcome::Admitted { delay: Duration::ZERO }, 0),
     ] {
         let (store, _) = St::fresh();
         let limiter = Limiter::fixed_window("api", Quota::per_day(limit), store);

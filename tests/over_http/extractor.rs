@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use axum::{Router, extract::Request, routing::get};
-use tollgate::{Decision, Global, Key, KeyExtractor, Quota, RateLimitLayer, Tier};
+use tollgate::{Decision, DecisionExtension, Global, Key, KeyExtractor, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{NOTHING, NOW, Reply, Server, TestStore, on_both_stores};
 
@@ -38,7 +38,10 @@ fn app() -> Router {
         )
         .route(
             "/extension",
-            get(async |request: Request| request.extensions().get().map_or("none".into(), show)),
+            get(async |request: Request| {
+                let decision = request.extensions().get::<DecisionExtension>();
+                decision.map_or("none".into(), |decision| show(decision))
+            }),
         )
 }
 

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod bad_input;
+mod body_types;
 mod costs;
 mod disconnects;
 mod extractor;

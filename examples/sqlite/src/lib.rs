@@ -11,7 +11,7 @@ use std::{
 };
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use tokio::task;
+use tokio::runtime::Handle;
 use tollgate::{Algorithm, Charge, Clock, Decision, Micros, Operation, State, Store};
 
 const SCHEMA: &str = "
@@ -51,7 +51,7 @@ impl SqliteStore {
         })
     }
 
-    fn apply_blocking(&self, operation: Operation) -> rusqlite::Result<Decision> {
+    fn apply_blocking(&self, operation: &Operation) -> rusqlite::Result<Decision> {
         let mut connection = self.lock();
         // Locks the file before reading: otherwise another process could charge the same state.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -106,9 +106,17 @@ impl Store for SqliteStore {
 
     fn apply(&self, operation: Operation) -> Self::Future {
         let store = self.clone();
-        // On a thread of its own: it waits for the file.
-        let decision = task::spawn_blocking(move || store.apply_blocking(operation));
-        Box::pin(async { decision.await.expect("applying an operation does not panic") })
+        Box::pin(async move {
+            match Handle::try_current() {
+                // On another thread: it waits for the file.
+                Ok(runtime) => {
+                    let applied = runtime.spawn_blocking(move || store.apply_blocking(&operation));
+                    applied.await.expect("applying an operation does not panic")
+                }
+                // A refund after the end of the runtime.
+                Err(_) => store.apply_blocking(&operation),
+            }
+        })
     }
 
     fn clock(&self) -> &Clock {

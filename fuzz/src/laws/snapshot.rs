@@ -1,10 +1,12 @@
 //! The laws of a single state at a given time.
 
+use std::time::Duration;
+
 use tollgate::{Algorithm, AnyAlgorithm, Cost, Micros, Outcome, State};
 
 use super::input::window;
 
-fn micros(duration: std::time::Duration) -> Micros {
+fn micros(duration: Duration) -> Micros {
     duration.as_micros() as Micros
 }
 
@@ -37,6 +39,7 @@ impl Snapshot<'_> {
         assert!(verdict.remaining() <= algorithm.capacity().into());
         match verdict.outcome() {
             Outcome::Limited { retry_after } => {
+                let retry_after = micros(retry_after);
                 assert!(retry_after > 0);
                 assert!(algorithm.peek(state, now + retry_after, cost).outcome().admits());
                 let before = algorithm.peek(state, now + retry_after - 1, cost);
@@ -53,7 +56,7 @@ impl Snapshot<'_> {
         } = self;
         let then = now + micros(algorithm.peek(state, now, 0).reset_after());
         let full = algorithm.peek(state, then, algorithm.capacity());
-        assert_eq!(full.outcome(), Outcome::Admitted { delay: 0 });
+        assert_eq!(full.outcome(), Outcome::Admitted { delay: Duration::ZERO });
         assert_eq!(
             algorithm.peek(state, then, 0).remaining(),
             u64::from(algorithm.capacity())

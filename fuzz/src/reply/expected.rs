@@ -1,5 +1,7 @@
 //! The content of a decision, in a form that the reference decoder and the crate's decoder can be compared by.
 
+use std::time::Duration;
+
 use http::{Request, Response};
 use tollgate::{
     Decision, HttpResponder, Operation, Outcome, Rejection, ResetUnit, Respond, TierDecision,
@@ -44,14 +46,14 @@ impl ExpectedCharge {
         let (outcome, wait) = match verdict.outcome() {
             Outcome::Admitted { delay } => (0, delay),
             Outcome::Limited { retry_after } => (1, retry_after),
-            Outcome::Impossible => (2, 0),
+            Outcome::Impossible => (2, Duration::ZERO),
             other => panic!("unknown outcome {other:?}"),
         };
         Self {
             verdict: [
                 outcome,
                 verdict.remaining(),
-                wait,
+                wait.as_micros() as u64,
                 verdict.reset_after().as_micros() as u64,
             ],
             mark,
@@ -85,7 +87,7 @@ fn respond(responder: &impl Respond<Request<()>, Response<String>, ()>, decision
     responder.forward(decision, &mut request);
     let mut response = Response::new(String::new());
     responder.admit(context(), decision, &mut response);
-    let rejection = Rejection::Limited(Box::new(decision.clone()));
+    let rejection = Rejection::Limited(decision.without_receipt().into());
     responder
         .reject(context(), rejection)
         .expect("a response for every rejection");

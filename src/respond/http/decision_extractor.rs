@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use crate::decision::Decision;
+use crate::decision::{Decision, DecisionExtension};
 
 /// Extracts the decisions of all layers around the handler.
 ///
@@ -26,7 +26,7 @@ impl<S: Sync> FromRequestParts<S> for Decision {
     type Rejection = (StatusCode, &'static str);
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        parts.extensions.get().cloned().ok_or((
+        in_extensions(parts).ok_or((
             StatusCode::INTERNAL_SERVER_ERROR,
             "there is no Decision in the request's extensions: put a RateLimitLayer with HttpResponder, the default, around this handler",
         ))
@@ -37,6 +37,11 @@ impl<S: Sync> OptionalFromRequestParts<S> for Decision {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Infallible> {
-        Ok(parts.extensions.get().cloned())
+        Ok(in_extensions(parts))
     }
+}
+
+fn in_extensions(parts: &Parts) -> Option<Decision> {
+    let decision: &DecisionExtension = parts.extensions.get()?;
+    Some(decision.without_receipt())
 }

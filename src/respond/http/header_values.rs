@@ -3,7 +3,7 @@
 use crate::{
     decision::{Decision, TierDecision},
     time::{Micros, SECOND},
-    verdict::Outcome,
+    verdict::RawOutcome,
 };
 
 /// The unit of `X-RateLimit-Reset`.
@@ -25,10 +25,10 @@ pub(super) fn visible(decision: &Decision) -> impl Iterator<Item = &TierDecision
 /// The most restrictive tier for a client: one that can never admit the request, else the one with the longest wait, else the
 /// one with the lowest remaining quota.
 pub(super) fn most_restrictive(decision: &Decision) -> Option<&TierDecision> {
-    visible(decision).min_by_key(|tier| match tier.verdict().outcome() {
-        Outcome::Impossible => (0, 0),
-        Outcome::Limited { retry_after } => (1, Micros::MAX - retry_after),
-        Outcome::Admitted { .. } => (2, tier.verdict().remaining()),
+    visible(decision).min_by_key(|tier| match tier.verdict().outcome {
+        RawOutcome::Impossible => (0, 0),
+        RawOutcome::Limited { retry_after } => (1, Micros::MAX - retry_after),
+        RawOutcome::Admitted { .. } => (2, tier.verdict().remaining()),
     })
 }
 
@@ -41,8 +41,8 @@ pub(super) fn reset(tier: &TierDecision, now: Micros, unit: ResetUnit) -> u64 {
 }
 
 fn wait(tier: &TierDecision) -> Micros {
-    match tier.verdict().outcome() {
-        Outcome::Limited { retry_after } => retry_after,
-        Outcome::Admitted { .. } | Outcome::Impossible => tier.verdict().reset_after,
+    match tier.verdict().outcome {
+        RawOutcome::Limited { retry_after } => retry_after,
+        RawOutcome::Admitted { .. } | RawOutcome::Impossible => tier.verdict().reset_after,
     }
 }

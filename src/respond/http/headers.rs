@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     decimal::{self, DecimalBuf},
-    decision::Decision,
+    decision::{Decision, DecisionExtension},
 };
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -110,8 +110,8 @@ fn number(number: u64) -> HeaderValue {
 /// Inserts the decision into the request's extensions, after the tiers of outer layers.
 pub(super) fn forward<B>(decision: &Decision, request: &mut Request<B>) {
     let extensions = request.extensions_mut();
-    if let Some(outer) = extensions.insert(decision.clone()) {
-        extensions.insert(decision.clone().with_outer_tiers(&outer));
+    if let Some(outer) = extensions.insert(DecisionExtension::new(decision)) {
+        extensions.insert(DecisionExtension::new(decision).with_outer_tiers(&outer));
     }
 }
 

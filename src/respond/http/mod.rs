@@ -16,5 +16,5 @@ pub use self::{
     grpc::GrpcResponder,
     header_values::ResetUnit,
     ietf::IetfDraft,
-    responder::HttpResponder,
+    responder::{HttpResponder, MapBody},
 };

@@ -1,6 +1,6 @@
 //! The default responder, for HTTP and gRPC requests.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use http::{
     HeaderValue, Request, Response, StatusCode,
@@ -48,10 +48,11 @@ use crate::{
 ///
 /// Nested layers append to the lists. The X- headers keep the lower remaining quota, or those of the layer that denied the
 /// request. Headers omit hidden and shadow tiers, and an unchecked decision writes none. The [`Decision`] is in the request's
-/// extensions, together with those of outer layers, and with axum it is an extractor.
+/// extensions, together with those of outer layers, as a [`DecisionExtension`](crate::DecisionExtension), and with axum it is an
+/// extractor.
 ///
-/// The body type has to implement `From<String>`, as axum's, reqwest's and hyper's do. Add a layer that wraps bodies in another
-/// type, like compression, outside of this one; axum's `Router::layer` allows any order.
+/// Rejections have a body of the inner service's type. It has to implement `From<String>`, as axum's, reqwest's and
+/// `http_body_util::Full` do; for boxed bodies, tonic's and others, there is [`map_body`](Self::map_body).
 ///
 /// ```
 /// use tollgate::{RejectionBody, Global, HttpResponder, MemoryStore, Quota, RateLimitLayer, ResetUnit};
@@ -92,6 +93,33 @@ impl HttpResponder {
         let format = BodyFormat::Custom(Arc::new(body));
         Self { format, ..self }
     }
+
+    /// Makes the bodies of rejections with a closure, for body types that do not implement `From<String>`.
+    ///
+    /// With tonic's type it is `|text| tonic::body::Body::new(Full::from(text))`, and with a boxed one:
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use axum::body::Bytes;
+    /// use http::{Request, Response};
+    /// use http_body_util::{BodyExt, Full, combinators::BoxBody};
+    /// use tollgate::{Global, HttpResponder, MemoryStore, Quota, RateLimitLayer};
+    /// use tower::{ServiceBuilder, service_fn};
+    ///
+    /// let responder = HttpResponder::new().map_body(|text| Full::from(text).boxed());
+    /// let limit = RateLimitLayer::token_bucket("api", Quota::per_second(100), Global, MemoryStore::new()).respond_with(responder);
+    /// let service = ServiceBuilder::new().layer(limit).service(service_fn(async |_: Request<Full<Bytes>>| {
+    ///     let body: BoxBody<Bytes, Infallible> = Full::from("hello").boxed();
+    ///     Ok::<_, Infallible>(Response::new(body))
+    /// }));
+    /// # let _ = tower::ServiceExt::oneshot(service, Request::default());
+    /// ```
+    pub fn map_body<C, F: Fn(String) -> C>(self, make_body: F) -> MapBody<F> {
+        MapBody {
+            responder: self,
+            make_body,
+        }
+    }
 }
 
 impl Default for HttpResponder {
@@ -113,24 +141,68 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpResponde
     }
 
     fn reject(&self, is_grpc: bool, rejection: Rejection) -> Result<Response<C>, E> {
-        let mut response = match is_grpc {
-            true => grpc::reject(&rejection, String::new()),
-            false => self.http_rejection(&rejection),
-        };
-        self.headers.write_rejection(&rejection, response.headers_mut());
-        Ok(response.map(C::from))
+        Ok(self.rejection(is_grpc, &rejection).map(C::from))
     }
 
     fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
+        self.write_headers(is_grpc, decision, response);
+    }
+}
+
+/// An [`HttpResponder`] that makes bodies with a closure: the result of [`map_body`](HttpResponder::map_body).
+#[derive(Clone)]
+pub struct MapBody<F> {
+    responder: HttpResponder,
+    make_body: F,
+}
+
+impl<B, C, E, F: Fn(String) -> C> Respond<Request<B>, Response<C>, E> for MapBody<F> {
+    /// Whether the request is gRPC.
+    type Context = bool;
+
+    fn context(&self, request: &Request<B>) -> bool {
+        grpc::is_grpc(request)
+    }
+
+    fn forward(&self, decision: &Decision, request: &mut Request<B>) {
+        forward(decision, request);
+    }
+
+    fn reject(&self, is_grpc: bool, rejection: Rejection) -> Result<Response<C>, E> {
+        Ok(self.responder.rejection(is_grpc, &rejection).map(&self.make_body))
+    }
+
+    fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
+        self.responder.write_headers(is_grpc, decision, response);
+    }
+}
+
+impl<F> fmt::Debug for MapBody<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MapBody")
+            .field("responder", &self.responder)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpResponder {
+    fn rejection(&self, is_grpc: bool, rejection: &Rejection) -> Response<String> {
+        let mut response = match is_grpc {
+            true => grpc::reject(rejection, String::new()),
+            false => self.http_rejection(rejection),
+        };
+        self.headers.write_rejection(rejection, response.headers_mut());
+        response
+    }
+
+    fn write_headers<C>(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
         let denied_inside = match is_grpc {
             true => grpc::is_limited(response.headers()),
             false => response.status() == StatusCode::TOO_MANY_REQUESTS,
         };
         self.headers.write(decision, denied_inside, response.headers_mut());
     }
-}
 
-impl HttpResponder {
     fn http_rejection(&self, rejection: &Rejection) -> Response<String> {
         let RejectionBody { content_type, text } = self.format.body(rejection);
         let mut response = Response::new(text);
@@ -148,10 +220,7 @@ impl HttpResponder {
 #[cfg(feature = "axum")]
 impl axum::response::IntoResponse for Rejection {
     fn into_response(self) -> axum::response::Response {
-        let responder = HttpResponder::new();
-        let mut response = responder.http_rejection(&self);
-        responder.headers.write_rejection(&self, response.headers_mut());
-        response.map(axum::body::Body::from)
+        HttpResponder::new().rejection(false, &self).map(axum::body::Body::from)
     }
 }
 

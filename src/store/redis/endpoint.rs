@@ -1,12 +1,12 @@
 //! The address of Redis, and the credentials.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use deadpool_redis::redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError};
 
 use super::{
     connection::{ConnectionConfig, Connector, Sentinels},
-    error::StoreError,
+    error::{RedisCause, StoreError},
     router::Seeds,
 };
 use crate::config_error::ConfigError;
@@ -189,7 +189,7 @@ fn host_and_port<'a>(field: &'static str, info: &'a ConnectionInfo) -> Result<(&
 fn bad_address(url: &str, error: RedisError) -> StoreError {
     StoreError::Address {
         url: url.into(),
-        source: Arc::new(error),
+        source: RedisCause::new(error),
     }
 }
 

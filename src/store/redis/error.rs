@@ -27,7 +27,7 @@ pub enum StoreError {
         /// The address, with the password redacted.
         url: String,
         /// Why it is invalid.
-        source: Arc<RedisError>,
+        source: RedisCause,
     },
     /// An invalid setting.
     Setting(ConfigError),
@@ -37,7 +37,7 @@ pub enum StoreError {
         /// Which Redis.
         address: Arc<str>,
         /// The cause.
-        source: Arc<RedisError>,
+        source: RedisCause,
         /// Whether the call may have reached Redis.
         sent: bool,
     },
@@ -75,7 +75,7 @@ pub enum StoreError {
         /// Which Redis.
         address: Arc<str>,
         /// The error.
-        source: Arc<RedisError>,
+        source: RedisCause,
     },
     /// The reply is not one that the script sends.
     #[non_exhaustive]
@@ -83,6 +83,33 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+/// The cause of a [`StoreError`], as the client library reports it: to display, not to match. It does not name the library's type, which
+/// changes with its major versions.
+#[derive(Clone, Debug)]
+pub struct RedisCause(Arc<RedisError>);
+
+impl RedisCause {
+    pub(super) fn new(error: RedisError) -> Self {
+        Self(Arc::new(error))
+    }
+
+    fn error(&self) -> &RedisError {
+        &self.0
+    }
+}
+
+impl fmt::Display for RedisCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl error::Error for RedisCause {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.0.source()
+    }
 }
 
 impl StoreError {
@@ -106,7 +133,7 @@ impl StoreError {
             Self::Address { .. } | Self::Setting(_) | Self::NoRuntime => false,
             Self::Connection { .. } | Self::Deadline { .. } | Self::Overloaded { .. } | Self::Protocol { .. } => true,
             Self::CircuitOpen { source, .. } => source.is_transient(),
-            Self::Server { source, .. } => ServerFault::of(source).is_none_or(ServerFault::is_transient),
+            Self::Server { source, .. } => ServerFault::of(source.error()).is_none_or(ServerFault::is_transient),
         }
     }
 
@@ -148,13 +175,13 @@ impl StoreError {
         match source.kind() {
             ErrorKind::Io => Self::Connection {
                 address,
-                source: Arc::new(source),
+                source: RedisCause::new(source),
                 sent,
             },
             ErrorKind::Parse => Self::protocol(source.to_string()),
             _ => Self::Server {
                 address,
-                source: Arc::new(source),
+                source: RedisCause::new(source),
             },
         }
     }
@@ -260,7 +287,7 @@ impl fmt::Display for StoreError {
             ),
             Self::Setting(error) => error.fmt(f),
             Self::Connection { address, source, .. } => {
-                let advice = connection_advice(source);
+                let advice = connection_advice(source.error());
                 write!(f, "no connection to Redis at {address}: {source}; {advice}")
             }
             Self::NoRuntime => f.write_str("no tokio runtime: call the store from within one"),
@@ -276,7 +303,7 @@ impl fmt::Display for StoreError {
             }
             Self::Server { address, source } => {
                 write!(f, "Redis at {address} replied with an error: {source}")?;
-                ServerFault::of(source).map_or(Ok(()), |fault| write!(f, "; {}", fault.advice()))
+                ServerFault::of(source.error()).map_or(Ok(()), |fault| write!(f, "; {}", fault.advice()))
             }
             Self::Protocol { reason } => write!(f, "unexpected reply from Redis: {reason}"),
         }
@@ -287,7 +314,7 @@ impl error::Error for StoreError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
             Self::Address { source, .. } | Self::Connection { source, .. } | Self::Server { source, .. } => {
-                Some(&**source)
+                Some(source)
             }
             Self::Setting(error) => Some(error),
             Self::CircuitOpen { source, .. } => Some(&**source),

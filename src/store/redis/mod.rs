@@ -26,7 +26,7 @@ mod store;
 
 pub use self::{
     builder::RedisStoreBuilder,
-    error::StoreError,
+    error::{RedisCause, StoreError},
     health::{Health, NodeHealth},
     store::{RedisDecision, RedisStore},
 };

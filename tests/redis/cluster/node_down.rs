@@ -113,7 +113,7 @@ impl Respond<(), Option<Decision>, Rejection> for Decided {
     }
 
     fn admit(&self, (): (), decision: &Decision, response: &mut Option<Decision>) {
-        *response = Some(decision.clone());
+        *response = Some(decision.without_receipt());
     }
 }
 

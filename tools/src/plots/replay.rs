@@ -17,7 +17,7 @@ pub(crate) fn replay(algorithm: &AnyAlgorithm, arrivals: &[Micros]) -> Vec<Repla
     let requests = arrivals.iter().map(|&arrival| {
         let (verdict, _) = algorithm.acquire(&mut state, arrival, 1);
         let departure = match verdict.outcome() {
-            Outcome::Admitted { delay } => Some(arrival + delay),
+            Outcome::Admitted { delay } => Some(arrival + delay.as_micros() as Micros),
             _ => None,
         };
         Replayed { arrival, departure }

@@ -5,8 +5,8 @@ use std::{collections::VecDeque, convert::Infallible, future::poll_fn, pin::Pin,
 use futures_util::FutureExt;
 use http::{Request, Response};
 use tollgate::{
-    AnyAlgorithm, ConfigError, Decision, Global, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer, Store,
-    Tier, Verdict,
+    AnyAlgorithm, ConfigError, DecisionExtension, Global, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer,
+    Store, Tier, Verdict,
 };
 use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
 
@@ -98,7 +98,7 @@ impl<St: Store> Lane<St> {
             self.set_last_response(text::queued(delay), String::new());
             return self.result(now, "queued", Some(now + delay));
         };
-        let decision = response.extensions().get::<Decision>();
+        let decision = response.extensions().get::<DecisionExtension>();
         let (outcome, passes_at) = match decision.map(|decision| (decision.is_unchecked(), decision.outcome())) {
             Some((false, Outcome::Admitted { .. })) => {
                 self.counts.admitted += 1;
@@ -115,7 +115,10 @@ impl<St: Store> Lane<St> {
             }
         };
         passes_at.into_iter().for_each(|at| self.record_passed(at));
-        self.set_last_response(text::summary(decision), text::response(&response));
+        self.set_last_response(
+            text::summary(decision.map(|decision| &**decision)),
+            text::response(&response),
+        );
         self.result(now, outcome, passes_at)
     }
 
@@ -141,7 +144,7 @@ impl<St: Store> Lane<St> {
             None => true,
         });
         for response in released {
-            if let Some(decision) = response.extensions().get::<Decision>() {
+            if let Some(decision) = response.extensions().get::<DecisionExtension>() {
                 let delay = decision.delay().as_micros() as Micros;
                 self.record_passed(decision.now() + delay);
                 self.set_last_response(text::released(delay), text::response(&response));

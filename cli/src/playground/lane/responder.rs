@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use http::{Request, Response};
-use tollgate::{Decision, HttpResponder, Rejection, Respond};
+use tollgate::{Decision, DecisionExtension, HttpResponder, Rejection, Respond};
 
 /// Responds like [`HttpResponder`], and adds the decision to the response's extensions.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl Respond<Request<()>, LaneResponse, Infallible> for DecisionResponder {
 
     fn reject(&self, context: bool, rejection: Rejection) -> Result<LaneResponse, Infallible> {
         let decision = match &rejection {
-            Rejection::Limited(decision) => Some(Decision::clone(decision)),
+            Rejection::Limited(decision) => Some(DecisionExtension::new(decision)),
             _ => None,
         };
         let mut response = inner(&self.0).reject(context, rejection)?;
@@ -41,6 +41,6 @@ impl Respond<Request<()>, LaneResponse, Infallible> for DecisionResponder {
 
     fn admit(&self, context: bool, decision: &Decision, response: &mut LaneResponse) {
         inner(&self.0).admit(context, decision, response);
-        response.extensions_mut().insert(decision.clone());
+        response.extensions_mut().insert(DecisionExtension::new(decision));
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     operation::Operation,
     store::redis::error::StoreError,
     time::Micros,
-    verdict::{Outcome, Remaining, Verdict},
+    verdict::{RawOutcome, Remaining, Verdict},
 };
 
 /// The outcome of a charge whose operation has failed.
@@ -110,9 +110,9 @@ impl<'a> Reply<'a> {
         );
         let (at, position) = (exact(at)?, exact(position)?);
         let outcome = match outcome {
-            0 => Outcome::Admitted { delay: wait },
-            1 => Outcome::Limited { retry_after: wait },
-            2 => Outcome::Impossible,
+            0 => RawOutcome::Admitted { delay: wait },
+            1 => RawOutcome::Limited { retry_after: wait },
+            2 => RawOutcome::Impossible,
             FAILED => return Err(self.failure(remaining)),
             other => return Err(StoreError::protocol(format!("{other} is not an outcome")).into()),
         };

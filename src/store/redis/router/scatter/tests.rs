@@ -1,0 +1,95 @@
+//! Tests of `scatter`.
+
+use super::*;
+use crate::{
+    algorithm::TokenBucket,
+    key::Key,
+    limit::Limit,
+    quota::Quota,
+    verdict::{RawOutcome, Remaining, Verdict},
+};
+
+/// The parts of a request with one charge per slot.
+fn parts(responses: Vec<Response>) -> Vec<SlotPart<Response>> {
+    let parts = Slot::all().zip(responses).enumerate();
+    parts
+        .map(|(position, (slot, payload))| SlotPart {
+            slot,
+            positions: vec![position],
+            payload,
+        })
+        .collect()
+}
+
+fn charges<const N: usize>(fails_open: [bool; N]) -> Charges {
+    let limit = Limit::new("limit", TokenBucket::new(Quota::per_second(1)));
+    Charges::from_distinct(fails_open.into_iter().enumerate().map(|(number, fails_open)| Charge {
+        fails_open,
+        ..Charge::new(limit.clone(), Key::named("user", number))
+    }))
+}
+
+fn response(charges: &Charges, position: usize, outcome: RawOutcome) -> Response {
+    let verdict = Verdict {
+        outcome,
+        remaining: Remaining::from_reply(0),
+        reset_after: 1,
+    };
+    let tier = TierDecision::new(charges.as_slice()[position].clone(), verdict);
+    Ok(Decision::of_one(7, tier))
+}
+
+fn timeout(sent: bool) -> StoreError {
+    StoreError::timeout(&"127.0.0.1:6379".into(), std::time::Duration::from_secs(1), sent)
+}
+
+fn merged(responses: Vec<Response>, charges: &Charges) -> Response {
+    merge(parts(responses), Some(charges), Instant::now())
+}
+
+#[test]
+fn an_error_after_which_a_charge_is_in_doubt_is_reported_first() {
+    let errors = |sent: &[bool]| sent.iter().map(|sent| Err(timeout(*sent))).collect();
+    let all = charges([true; 3]);
+    for (sent, expected) in [
+        ([false, false, false], false),
+        ([false, true, false], true),
+        ([true, false, false], true),
+        ([false, false, true], true),
+    ] {
+        let error = merged(errors(&sent), &all).unwrap_err();
+        assert_eq!(error.may_have_charged(), expected, "{sent:?}");
+    }
+}
+
+#[test]
+fn the_others_decide_if_every_charge_that_failed_fails_open() {
+    let admitted = RawOutcome::Admitted { delay: 0 };
+    let limited = RawOutcome::Limited { retry_after: 1 };
+    for (fails_open, outcome, expected) in [
+        ([false, true], admitted, Some(true)),
+        ([true, false], admitted, None),
+        ([true, true], limited, Some(false)),
+        ([false, false], limited, Some(false)),
+    ] {
+        let charges = charges(fails_open);
+        let merged = merged(vec![response(&charges, 0, outcome), Err(timeout(true))], &charges);
+        assert_eq!(merged.as_ref().ok().map(Decision::admits), expected, "{fails_open:?}");
+        if let Ok(decision) = merged {
+            let unchecked = decision.unchecked_tiers().unwrap();
+            assert_eq!(unchecked.charges.as_slice()[0].key, Key::named("user", 1));
+            assert!(decision.charges().is_none());
+        }
+    }
+}
+
+/// A refund that failed in one slot has failed.
+#[test]
+fn a_correction_fails_if_one_part_fails() {
+    let charges = charges([true; 2]);
+    let responses = vec![
+        response(&charges, 0, RawOutcome::Admitted { delay: 0 }),
+        Err(timeout(true)),
+    ];
+    assert!(merge(parts(responses), None, Instant::now()).is_err());
+}

@@ -155,9 +155,12 @@ impl Store for Faulty {
         ready(Ok(match (self.fault, operation) {
             (Fault::ChargesSome, Operation::Acquire(charges)) => {
                 let each = charges.iter().map(|charge| {
-                    let decision = self.apply_to_all(Operation::Acquire(charge.clone().into()));
-                    let tier = &decision.tiers()[0];
-                    TierDecision::new(charge.clone(), tier.verdict())
+                    let mut decision = self.apply_to_all(Operation::Acquire(charge.clone().into()));
+                    let tier = TierDecision::new(charge.clone(), decision.tiers()[0].verdict());
+                    match decision.take_receipt() {
+                        Some(receipt) => tier.with_mark(receipt.charged()[0].mark()),
+                        None => tier,
+                    }
                 });
                 Decision::from_tiers(self.clock.now(), each.collect::<Vec<_>>())
             }

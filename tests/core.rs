@@ -10,6 +10,8 @@ mod invalid;
 mod keys;
 mod laws;
 mod memory;
+#[cfg(feature = "axum")]
+mod public_api;
 mod rules;
 mod rules_reload;
 mod sanitize_forwarded;

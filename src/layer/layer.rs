@@ -60,7 +60,8 @@ use crate::{
 /// defaults, so a layer can be the field of a struct or the result of a function. For a layer with closures, which have no type that
 /// could be written, there is [`boxed`](Self::boxed):
 ///
-/// ```
+#[cfg_attr(feature = "redis", doc = "```")]
+#[cfg_attr(not(feature = "redis"), doc = "```ignore")]
 /// use axum::{extract::Request, response::Response};
 /// use tollgate::{BoxRateLimitLayer, ClientIp, Key, MemoryStore, Quota, RateLimitLayer, RedisStore, Tier, TokenBucket};
 ///

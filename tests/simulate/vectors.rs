@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Case, limit};
-use support::redis::RedisServer;
+use support::{project::root, redis::RedisServer};
 
 fn cases(file: &str) -> Vec<Value> {
-    let path = format!("{}/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = root().join(format!("conformance/vectors/{file}.json"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -69,7 +69,9 @@ fn report(scenario: &str, faults: &str, seed: &str) -> String {
     let mut soak = program("soak");
     soak.args(["--scenario", scenario, "--faults", faults, "--seed", seed]);
     let output = soak.output().unwrap();
-    let report = String::from_utf8(output.stdout).unwrap();
+    let report = [output.stdout, output.stderr]
+        .map(|text| String::from_utf8(text).unwrap())
+        .concat();
     for guarantee in ["every request is answered", "no limit is exceeded", "nothing leaks"] {
         assert!(
             report.contains(&format!("\nholds: {guarantee}")),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::task::yield_now;
-use tollgate::{CallKey, FixedWindow, Global, Key, LeakyBucket, Limiter, Quota, Tier};
+use tollgate::{CallKey, Global, Key, LeakyBucket, Limiter, Quota, Tier};
 
 use support::memory::store_at_zero;
 
@@ -68,7 +68,7 @@ async fn a_span_is_open_while_a_call_is_delayed() {
 
 #[cfg(feature = "redis")]
 mod on_redis {
-    use tollgate::{AsError, Fallback, Global, Limit, MemoryStore, RateLimitLayer};
+    use tollgate::{AsError, Fallback, FixedWindow, Limit, MemoryStore, RateLimitLayer};
     use tower::{BoxError, Layer, ServiceExt, service_fn};
 
     use super::*;

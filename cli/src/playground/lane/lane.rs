@@ -5,8 +5,8 @@ use std::{collections::VecDeque, convert::Infallible, future::poll_fn, pin::Pin,
 use futures_util::FutureExt;
 use http::{Request, Response};
 use tollgate::{
-    AnyAlgorithm, ConfigError, DecisionExtension, Global, Key, Limiter, ManualClock, Micros, Outcome, RateLimitLayer,
-    Store, Tier, Verdict,
+    AnyAlgorithm, CallKey, ConfigError, DecisionExtension, Global, Key, Limiter, ManualClock, Micros, Outcome,
+    RateLimitLayer, Store, Tier, Verdict,
 };
 use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
 
@@ -58,7 +58,7 @@ impl<St: Store> Lane<St> {
             settings: settings.clone(),
             clock: clock.clone(),
             service: BoxCloneSyncService::new(layer.layer(service)),
-            limiter: Limiter::new(Tier::try_new(name, algorithm, Global)?, store.clone()),
+            limiter: Limiter::new(Tier::try_new(name, algorithm, CallKey)?, store.clone()),
             last_peek: None,
             queued: Vec::new(),
             admitted: VecDeque::new(),

@@ -113,7 +113,7 @@ enum Fault {
     ChargesSome,
     /// It keeps one state per limit instead of one per key.
     SharesKeys,
-    /// It keeps one state per name of a limit, whatever its window.
+    /// It keeps one state per name of a limit, also for limits with different windows.
     SharesLimits,
 }
 

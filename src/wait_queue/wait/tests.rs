@@ -124,7 +124,7 @@ async fn cancel_after(replies: usize, cost: Cost, left_before_cancel: u64) {
         (decision.admits(), decision.now(), fixture.left()),
         (true, 10_000_000, 0)
     );
-    // Nobody waits any more, and nothing is locked.
+    // No request waits any more, and nothing is locked.
     assert_eq!(fixture.clock.pending_sleeps(), 0);
     assert!(fixture.config.queues.existing_queue(&charges(1)).is_none());
 }

@@ -141,7 +141,7 @@ pub use self::{
     decision::{Decision, DecisionExtension, TierDecision},
     extract::{
         ApiKey, ClientIp, ContentLength, Cookie, CostExtractor, FromExtension, Global, Header, HttpMethod, KeyError,
-        KeyExtractor, Matcher, Optional, Or, QueryParam,
+        KeyExtractor, Matcher, Optional, Or, QueryParam, key_fn,
     },
     key::Key,
     layer::{BoxRateLimitLayer, RateLimitLayer},

@@ -37,7 +37,8 @@ use crate::key::Key;
     label = "not a key extractor for `{Req}`",
     note = "use `Global`, `Header::new(\"x-user-id\")`, `ClientIp::peer()`, a tuple of key extractors, or a closure like \
             `|request: &Request| Some(Key::named(\"user\", id))`",
-    note = "a closure has to name the type of its request, and returns a `Key`, an `Option<Key>` or a `Result<Key, KeyError>`"
+    note = "a closure names the type of its request or is passed to `key_fn`, and returns a `Key`, an `Option<Key>` or a \
+            `Result<Key, KeyError>`"
 )]
 pub trait KeyExtractor<Req> {
     /// The key of the request, or why it has none.
@@ -90,7 +91,7 @@ pub trait KeyExtractor<Req> {
 /// A function, or a closure that names the type of its request: `|request: &Request| Key::named("user", id(request))`.
 ///
 /// Without the type, the compiler infers a closure for one lifetime only, and reports that the "implementation of `FnOnce` is not general
-/// enough" where the layer is used.
+/// enough" where the layer is used. Name the type, or pass the closure to [`key_fn`](crate::key_fn).
 #[diagnostic::do_not_recommend]
 impl<Req, F, T> KeyExtractor<Req> for F
 where

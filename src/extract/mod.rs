@@ -28,7 +28,7 @@
 //! let request = Request::builder().header("x-user-id", "12345").body(())?;
 //! assert_eq!(user.extract(&request)?, Key::new("user:12345"));
 //!
-//! // A closure or a function: `None` is a missing key.
+//! // A closure or a function: `None` is a missing key. Without the type of its request, pass the closure to `key_fn`.
 //! let tenant = |request: &Request<()>| Some(Key::named("tenant", request.headers().get("x-tenant")?.to_str().ok()?));
 //! assert!(tenant.extract(&request).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,6 +61,7 @@ pub use self::{
     error::KeyError,
     http::{
         ApiKey, ClientIp, ContentLength, Cookie, FromExtension, Header, HttpMethod, InNetworks, NoPeerAddr, QueryParam,
+        key_fn,
     },
     key_extractor::{BoxKeyExtractor, Global, IntoKey, KeyExtractor, Optional, Or},
     matcher::Matcher,

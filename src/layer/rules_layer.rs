@@ -51,7 +51,6 @@ impl<St: Store> RulesLayer<St> {
 
 impl<St, R, F> RulesLayer<St, R, F> {
     /// The rules. A limit is added in their file, or by [`RuleSet::replace`].
-    #[doc(alias = "tier", alias = "cost", alias = "quota", alias = "hidden", alias = "shadow")]
     pub fn rules(&self) -> &RuleSet {
         &self.rules
     }
@@ -97,6 +96,12 @@ impl<St, R, F> RulesLayer<St, R, F> {
         self.map_settings(|settings| settings.max_waiters(max_waiters))
     }
 
+    /// Cannot be called: the compiler's error says where the limit has to be written.
+    #[doc(hidden)]
+    pub fn tier<T: InRulesFile>(self, _: T) -> Self {
+        self
+    }
+
     fn with<G>(self, filter: G) -> RulesLayer<St, R, (F, G)> {
         RulesLayer {
             rules: self.rules,
@@ -113,6 +118,16 @@ impl<St, R, F> RulesLayer<St, R, F> {
         }
     }
 }
+
+/// Implemented by no type. It has the text of the error for a [tier](RulesLayer::tier) in code.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a `RulesLayer` has the limits of its rules file, and no tiers in code",
+    label = "write this limit in the rules file",
+    note = "in the rules file: `[[limit]]` with `name`, `algorithm`, `limit`, `window` and `key`",
+    note = "in code: wrap the service in another layer, `RateLimitLayer::new(tier, store)`"
+)]
+pub trait InRulesFile {}
 
 impl<S, St: Clone, R: Clone, F: Clone> Layer<S> for RulesLayer<St, R, F> {
     type Service = RateLimit<S, (RuleSet, F), St, R>;

@@ -25,14 +25,6 @@ impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
     ///
     /// # Panics
     /// If [`try_tier`](Self::try_tier) returns an error.
-    #[doc(
-        alias = "cost",
-        alias = "quota",
-        alias = "quota_unit",
-        alias = "hidden",
-        alias = "shadow"
-    )]
-    #[doc(alias = "refund_if", alias = "settle", alias = "settle_body")]
     #[track_caller]
     #[expect(clippy::type_complexity, reason = "an alias would hide the type of the new layer")]
     pub fn tier<B: Algorithm, L, P>(self, tier: Tier<B, L, P>) -> RateLimitLayer<A, K, St, R, O, (T, Tier<B, L, P>)> {

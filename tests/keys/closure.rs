@@ -1,7 +1,8 @@
 //! Closures, and everything that they can return.
 
+use axum::Router;
 use http::Request;
-use tollgate::{Key, KeyError, KeyExtractor};
+use tollgate::{Key, KeyError, KeyExtractor, MemoryStore, Quota, RateLimitLayer, key_fn};
 
 use crate::keys::{key, request};
 
@@ -10,6 +11,18 @@ fn a_closure_can_return_a_key() {
     let by_path = |request: &Request<()>| Key::named("path", request.uri().path());
     let request = Request::get("/search?q=1").body(()).unwrap();
     assert_eq!(key(&by_path, &request), "path:/search");
+}
+
+#[test]
+fn a_closure_without_the_type_of_its_request() {
+    let tenant = |request: &Request<()>, label| Key::named(label, request.uri().path());
+    let by_tenant = key_fn(|request| tenant(request, "tenant"));
+    assert_eq!(key(&by_tenant, &request(&[])), "tenant:/");
+
+    // The type of the body is inferred from the router.
+    let by_method = key_fn(|request| Some(Key::named("method", request.method())));
+    let limit = RateLimitLayer::token_bucket("method", Quota::per_minute(10), by_method, MemoryStore::new());
+    let _: Router = Router::new().layer(limit);
 }
 
 #[test]

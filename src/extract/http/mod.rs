@@ -6,6 +6,7 @@ mod content_length;
 mod cookie;
 mod extension;
 mod header;
+mod key_fn;
 mod method;
 mod query;
 #[cfg(feature = "axum")]
@@ -22,6 +23,7 @@ pub use self::{
     cookie::Cookie,
     extension::FromExtension,
     header::Header,
+    key_fn::key_fn,
     method::HttpMethod,
     query::QueryParam,
 };

@@ -1,5 +1,5 @@
 -- Sliding window counter: a count per sub-window, the oldest weighted by the share of it that is still inside the window.
--- State: newest, and the counts from there back. Rule: limit width buckets.
+-- State: newest, and the counts from there back. Rule: limit width sub_windows.
 
 if algorithms.sliding_counter then
   -- The first of several values, and a table of the others.
@@ -88,12 +88,12 @@ if algorithms.sliding_counter then
 
   -- How long until at most `allowance` is used, without other charges than `pending` now.
   local function retry_after(rule, state, position_age, position_elapsed, pending, allowance)
-    local ahead, buckets = 0, rule[3]
+    local ahead, sub_windows = 0, rule[3]
     while true do
       local age = position_age + ahead
-      local max = allowance - full(rule, state, age) - (ahead < buckets and pending or 0)
+      local max = allowance - full(rule, state, age) - (ahead < sub_windows and pending or 0)
       if max >= 0 then
-        local oldest = count(state, age, buckets) + (ahead == buckets and pending or 0)
+        local oldest = count(state, age, sub_windows) + (ahead == sub_windows and pending or 0)
         local start = ahead == 0 and position_elapsed or 0
         local elapsed = shrinks_to(rule, max, oldest, start)
         if elapsed < rule[2] then

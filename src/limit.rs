@@ -158,7 +158,7 @@ impl fmt::Display for Limit {
 fn shape(name: &str, algorithm: &AnyAlgorithm) -> String {
     let (kind, window) = (algorithm.name(), algorithm.quota().window_micros());
     match algorithm {
-        AnyAlgorithm::SlidingCounter(counter) => format!("{kind}:{name}:{window}:{}", counter.buckets),
+        AnyAlgorithm::SlidingCounter(counter) => format!("{kind}:{name}:{window}:{}", counter.sub_windows),
         AnyAlgorithm::FixedWindow(fixed) if fixed.anchored => format!("{kind}:{name}:{window}:anchored"),
         _ => format!("{kind}:{name}:{window}"),
     }

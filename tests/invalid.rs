@@ -139,12 +139,18 @@ fn sub_windows_out_of_range_or_uneven() {
         ),
         (2, 4, "divide the window of 2 microseconds without a rest"),
     ];
-    for (window, buckets, must) in cases {
-        let (counter, text) = (counter(window), format!("buckets = {buckets}: it must {must}"));
-        assert_invalid(counter.try_buckets(buckets), || counter.buckets(buckets), &text);
+    for (window, sub_windows, must) in cases {
+        let (counter, text) = (counter(window), format!("sub_windows = {sub_windows}: it must {must}"));
+        assert_invalid(
+            counter.try_sub_windows(sub_windows),
+            || counter.sub_windows(sub_windows),
+            &text,
+        );
     }
-    for buckets in [1, 64] {
-        assert_valid(counter(64).try_buckets(buckets), || counter(64).buckets(buckets));
+    for sub_windows in [1, 64] {
+        assert_valid(counter(64).try_sub_windows(sub_windows), || {
+            counter(64).sub_windows(sub_windows)
+        });
     }
 }
 
@@ -208,7 +214,7 @@ fn a_duplicate_key_in_a_group() {
     let same = [
         first.clone(),
         charge("user", counter, "k").with_cost(0),
-        charge("user", counter.buckets(1), "k").shadow(),
+        charge("user", counter.sub_windows(1), "k").shadow(),
         charge("user", SlidingCounter::new(Quota::per_minute(11)), "k"),
     ];
     let mut charges = Charges::from(first);
@@ -232,7 +238,7 @@ fn different_keys_in_a_group() {
         charge("user", counter, "K"),
         charge("user", counter, ""),
         charge("users", counter, "k"),
-        charge("user", counter.buckets(2), "k"),
+        charge("user", counter.sub_windows(2), "k"),
         charge("user", SlidingCounter::new(Quota::per_hour(10)), "k"),
         charge("user", fixed, "k"),
         charge("user", fixed.anchored(), "k"),

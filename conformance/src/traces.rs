@@ -163,7 +163,7 @@ fn any_algorithm(random: &mut Rng) -> AnyAlgorithm {
         _ => {
             let counter = SlidingCounter::new(quota);
             // The number of sub-windows has to divide the window.
-            counter.try_buckets(random.u32(2..=8)).unwrap_or(counter).to_any()
+            counter.try_sub_windows(random.u32(2..=8)).unwrap_or(counter).to_any()
         }
     }
 }

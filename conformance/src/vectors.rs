@@ -140,7 +140,7 @@ fn algorithm(json: &Value) -> AnyAlgorithm {
         Some("fixed_window") => FixedWindow::new(quota).to_any(),
         Some("sliding_log") => SlidingLog::new(quota).to_any(),
         Some("sliding_counter") => SlidingCounter::new(quota)
-            .buckets(number(json, "buckets") as u32)
+            .sub_windows(number(json, "sub_windows") as u32)
             .to_any(),
         other => panic!("no algorithm {other:?}"),
     }

@@ -125,7 +125,9 @@ impl AnyAlgorithm {
             }
             Self::FixedWindow(fixed) => Self::FixedWindow(FixedWindow { quota, ..fixed }),
             Self::SlidingLog(_) => SlidingLog::try_new(quota)?.to_any(),
-            Self::SlidingCounter(counter) => SlidingCounter::new(quota).try_buckets(counter.buckets)?.to_any(),
+            Self::SlidingCounter(counter) => SlidingCounter::new(quota)
+                .try_sub_windows(counter.sub_windows)?
+                .to_any(),
         })
     }
 

@@ -13,11 +13,11 @@ use crate::{
 };
 
 /// The maximal number of sub-windows.
-const MAX_BUCKETS: u32 = 64;
+const MAX_SUB_WINDOWS: u32 = 64;
 
 /// Admits close to `limit` requests in any `window`, with a few bytes per key, assuming even traffic in each sub-window.
 ///
-/// With one sub-window it is the classic estimate from the current and the previous window; more [`buckets`](Self::buckets) are
+/// With one sub-window it is the classic estimate from the current and the previous window; more [`sub_windows`](Self::sub_windows) are
 /// closer to the exact log. Choose it if you are not sure: bursts at window boundaries are small, and its state does not grow
 /// with the limit.
 ///
@@ -28,12 +28,12 @@ const MAX_BUCKETS: u32 = 64;
 /// let mut state = Default::default();
 /// limit.acquire(&mut state, 0, 100);
 /// assert_eq!(limit.peek(&state, 75_000_000, 0).remaining(), 25); // a quarter of the next minute has elapsed
-/// assert!(limit.try_buckets(7).is_err()); // 60 s / 7 is no whole number of microseconds
+/// assert!(limit.try_sub_windows(7).is_err()); // 60 s / 7 is no whole number of microseconds
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlidingCounter {
     pub(crate) quota: Quota,
-    pub(crate) buckets: u32,
+    pub(crate) sub_windows: u32,
     /// The length of a sub-window.
     pub(crate) width: Micros,
 }
@@ -53,7 +53,7 @@ impl SlidingCounter {
             return None;
         };
         let (first, last) = (counts.first()?, counts.last()?);
-        let is_valid = counts.len() <= self.buckets as usize + 1
+        let is_valid = counts.len() <= self.sub_windows as usize + 1
             && counts.iter().all(|count| *count <= MAX_COUNT)
             && *first > 0
             && *last > 0;
@@ -106,7 +106,7 @@ impl SlidingCounter {
     pub const fn new(quota: Quota) -> Self {
         Self {
             quota,
-            buckets: 1,
+            sub_windows: 1,
             width: quota.window_micros(),
         }
     }
@@ -117,26 +117,26 @@ impl SlidingCounter {
     /// of 61 seconds with 61 sub-windows guarantees the limit in every minute.
     ///
     /// # Panics
-    /// If [`try_buckets`](Self::try_buckets) returns an error.
+    /// If [`try_sub_windows`](Self::try_sub_windows) returns an error.
     #[must_use]
     #[track_caller]
-    pub fn buckets(self, buckets: u32) -> Self {
-        config_error::expect(self.try_buckets(buckets))
+    pub fn sub_windows(self, sub_windows: u32) -> Self {
+        config_error::expect(self.try_sub_windows(sub_windows))
     }
 
     /// Divides the window into this many sub-windows: 1 to 64, each a whole number of microseconds.
-    pub fn try_buckets(self, buckets: u32) -> Result<Self, ConfigError> {
+    pub fn try_sub_windows(self, sub_windows: u32) -> Result<Self, ConfigError> {
         let window = self.quota.window_micros();
-        if at_least_one("buckets", buckets).is_err() || buckets > MAX_BUCKETS {
-            return Err(ConfigError::new("buckets", buckets, "be from 1 to 64"));
+        if at_least_one("sub_windows", sub_windows).is_err() || sub_windows > MAX_SUB_WINDOWS {
+            return Err(ConfigError::new("sub_windows", sub_windows, "be from 1 to 64"));
         }
-        if !window.is_multiple_of(u64::from(buckets)) {
+        if !window.is_multiple_of(u64::from(sub_windows)) {
             let must = format!("divide the window of {window} microseconds without a rest");
-            return Err(ConfigError::new("buckets", buckets, must));
+            return Err(ConfigError::new("sub_windows", sub_windows, must));
         }
         Ok(Self {
-            buckets,
-            width: window / u64::from(buckets),
+            sub_windows,
+            width: window / u64::from(sub_windows),
             ..self
         })
     }
@@ -153,7 +153,9 @@ impl SlidingCounter {
 
     /// The sum of the sub-windows that are entirely inside the window.
     fn full(&self, state: &SlidingCounterState, age: u64) -> u64 {
-        (0..u64::from(self.buckets)).map(|back| state.count(age, back)).sum()
+        (0..u64::from(self.sub_windows))
+            .map(|back| state.count(age, back))
+            .sum()
     }
 
     /// The count of the oldest sub-window, weighted by the share that is still inside the window. The product can exceed 2^53,
@@ -163,7 +165,7 @@ impl SlidingCounter {
     }
 
     fn used(&self, state: &SlidingCounterState, position: WindowPosition) -> u64 {
-        let oldest = state.count(position.age, u64::from(self.buckets));
+        let oldest = state.count(position.age, u64::from(self.sub_windows));
         self.full(state, position.age) + self.weighted(oldest, position.elapsed)
     }
 
@@ -175,12 +177,12 @@ impl SlidingCounter {
         pending: Cost,
         allowance: u64,
     ) -> Micros {
-        let (mut ahead, pending, buckets) = (0, u64::from(pending), u64::from(self.buckets));
+        let (mut ahead, pending, sub_windows) = (0, u64::from(pending), u64::from(self.sub_windows));
         loop {
             let age = position.age + ahead;
-            let full = self.full(state, age) + if ahead < buckets { pending } else { 0 };
+            let full = self.full(state, age) + if ahead < sub_windows { pending } else { 0 };
             if let Some(max) = allowance.checked_sub(full) {
-                let oldest = state.count(age, buckets) + if ahead == buckets { pending } else { 0 };
+                let oldest = state.count(age, sub_windows) + if ahead == sub_windows { pending } else { 0 };
                 let start = if ahead == 0 { position.elapsed } else { 0 };
                 let elapsed = self.shrinks_to(max, oldest, start);
                 if elapsed < self.width {
@@ -208,7 +210,7 @@ impl SlidingCounter {
 
     /// Adds `units` to the sub-window of this position.
     fn add(&self, state: &mut SlidingCounterState, position: WindowPosition, units: u64) {
-        let tracked = self.buckets as usize + 1;
+        let tracked = self.sub_windows as usize + 1;
         let newer = position.age.min(tracked as u64) as usize;
         state.counts.truncate(tracked - newer);
         state.counts.insert_many(0, std::iter::repeat_n(0, newer));
@@ -230,7 +232,7 @@ impl Algorithm for SlidingCounter {
         let limit = self.quota.limit();
         let position = self.position_at(state, now);
         let used = self.used(state, position);
-        let ends = u64::from(self.buckets) + 1;
+        let ends = u64::from(self.sub_windows) + 1;
         let until = |sub_windows: u64| sub_windows * self.width - position.elapsed;
         let available_after = |pending| self.retry_after(state, position, pending, u64::from(limit) - 1);
         let uncharged = |outcome| Verdict {
@@ -273,7 +275,7 @@ impl Algorithm for SlidingCounter {
 
     fn refund(&self, state: &mut SlidingCounterState, now: Micros, mark: Mark, cost: Cost) {
         let position = self.position_at(state, now);
-        let tracked = position.index <= mark.position + u64::from(self.buckets);
+        let tracked = position.index <= mark.position + u64::from(self.sub_windows);
         let position = state.newest.checked_sub(mark.position);
         let count = position.and_then(|position| state.counts.get_mut(position as usize));
         if let (true, Some(count)) = (tracked, count) {
@@ -293,7 +295,7 @@ impl Algorithm for SlidingCounter {
     fn expires_at(&self, state: &SlidingCounterState) -> Micros {
         match state.counts.is_empty() {
             true => 0,
-            false => (state.newest + u64::from(self.buckets) + 1) * self.width,
+            false => (state.newest + u64::from(self.sub_windows) + 1) * self.width,
         }
     }
 

@@ -27,7 +27,7 @@ const ALGORITHMS: [&str; 7] = [
     "algorithm = 'fixed_window'\nanchored = true",
     "algorithm = 'sliding_log'",
     "algorithm = 'sliding_counter'",
-    "algorithm = 'sliding_counter'\nbuckets = 10",
+    "algorithm = 'sliding_counter'\nsub_windows = 10",
 ];
 
 /// A limit in a window that neither ends nor refills while a test runs.

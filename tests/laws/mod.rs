@@ -193,11 +193,11 @@ proptest! {
 
     /// Law 5: in a span one sub-window shorter than its window, a sliding counter admits at most its limit.
     #[test]
-    fn a_counter_holds_its_limit_in_all_sub_windows_but_one(limit in 1..20_u32, buckets in 2..=8_u32, width in 1..1_000_000_u64, steps in any_steps()) {
-        let quota = Quota::new(limit, Duration::from_micros(width * u64::from(buckets)));
-        let admitted = admitted(&SlidingCounter::new(quota).buckets(buckets).to_any(), &steps);
+    fn a_counter_holds_its_limit_in_all_sub_windows_but_one(limit in 1..20_u32, sub_windows in 2..=8_u32, width in 1..1_000_000_u64, steps in any_steps()) {
+        let quota = Quota::new(limit, Duration::from_micros(width * u64::from(sub_windows)));
+        let admitted = admitted(&SlidingCounter::new(quota).sub_windows(sub_windows).to_any(), &steps);
         for (first, &(from, _)) in admitted.iter().enumerate() {
-            let inside = admitted[first..].iter().take_while(|&&(at, _)| at - from < width * u64::from(buckets - 1));
+            let inside = admitted[first..].iter().take_while(|&&(at, _)| at - from < width * u64::from(sub_windows - 1));
             prop_assert!(inside.map(|&(_, cost)| cost).sum::<u64>() <= limit.into());
         }
     }

@@ -213,10 +213,10 @@ fn limits_of_one_shape_are_one_limit() {
     assert_eq!(left(log(10), SlidingLog::new(two_minutes)), 10);
     assert_eq!(left(log(10), fixed(10)), 10);
     let counter = |limit| SlidingCounter::new(Quota::per_minute(limit));
-    assert_eq!(left(counter(10), counter(10).buckets(1)), 8);
-    assert_eq!(left(counter(10).buckets(6), counter(3).buckets(6)), 1);
-    assert_eq!(left(counter(10), counter(10).buckets(6)), 10);
-    assert_eq!(left(counter(10).buckets(6), counter(10)), 10);
+    assert_eq!(left(counter(10), counter(10).sub_windows(1)), 8);
+    assert_eq!(left(counter(10).sub_windows(6), counter(3).sub_windows(6)), 1);
+    assert_eq!(left(counter(10), counter(10).sub_windows(6)), 10);
+    assert_eq!(left(counter(10).sub_windows(6), counter(10)), 10);
     assert_eq!(left(counter(10), SlidingCounter::new(two_minutes)), 10);
 }
 

@@ -81,7 +81,7 @@ fn cases() -> [Case; 7] {
         ),
         // Counted in the sub-window from 610 to 620, whose weight declines from 670 and is zero at 680.
         case(
-            SlidingCounter::new(three).buckets(6),
+            SlidingCounter::new(three).sub_windows(6),
             60,
             [(2, 680, 40), (1, 680, 20), (0, 680, 54)],
             (53_250_001, 54, 671),

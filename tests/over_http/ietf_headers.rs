@@ -34,7 +34,7 @@ async fn a_client_is_never_invited_to_exceed_the_policy<St: TestStore>() {
         .tier(Tier::new("leaky", LeakyBucket::with_capacity(quota, 120).policing(), Global).cost(requested_cost))
         .tier(Tier::fixed_window("fixed", quota, Global).cost(requested_cost))
         .tier(Tier::sliding_log("log", quota, Global).cost(requested_cost))
-        .tier(Tier::new("counter", SlidingCounter::new(quota).buckets(6), Global).cost(requested_cost));
+        .tier(Tier::new("counter", SlidingCounter::new(quota).sub_windows(6), Global).cost(requested_cost));
     let server = Server::start(scripted_app().layer(layer)).await;
     let limits = async |cost| get(&server, ("x-cost", cost)).await.header("ratelimit");
     // The clock stands still, 15.25 s into a minute.

@@ -126,7 +126,7 @@ async fn later_requests_pay_the_debt<St: TestStore>() {
         (FixedWindow::new(TEN).anchored().to_any(), ["60", "60", "60"]),
         (SlidingLog::new(TEN).to_any(), ["60", "60", "60"]),
         // The units expire one by one, in the sub-window of ten seconds that begins one window after theirs.
-        (SlidingCounter::new(TEN).buckets(6).to_any(), ["58", "59", "62"]),
+        (SlidingCounter::new(TEN).sub_windows(6).to_any(), ["58", "59", "62"]),
     ] {
         let (server, _) = serve::<St>(algorithm).await;
         for (cost, wait) in [10, 12, 20].into_iter().zip(waits) {

@@ -58,7 +58,7 @@ fn version(algorithm: &AnyAlgorithm, limit: u32, capacity: u32) -> Option<AnyAlg
         AnyAlgorithm::FixedWindow(_) if last == "anchored" => FixedWindow::new(quota).anchored().to_any(),
         AnyAlgorithm::FixedWindow(_) => FixedWindow::new(quota).to_any(),
         AnyAlgorithm::SlidingLog(_) => SlidingLog::new(Quota::new(limit % 3000 + 1, quota.window())).to_any(),
-        AnyAlgorithm::SlidingCounter(_) => SlidingCounter::new(quota).buckets(last.parse().unwrap()).to_any(),
+        AnyAlgorithm::SlidingCounter(_) => SlidingCounter::new(quota).sub_windows(last.parse().unwrap()).to_any(),
         _ => unreachable!("there are five algorithms"),
     })
 }

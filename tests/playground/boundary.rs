@@ -49,14 +49,22 @@ async fn every_lane_shows_exact_counts_across_the_edge(browser: &Browser) {
         ];
         assert_eq!(numbers.collect::<Vec<_>>(), expected);
 
-        assert_scene(&page, "&buckets=5", Settings { buckets: 5, ..DEFAULTS }).await;
+        assert_scene(
+            &page,
+            "&sub_windows=5",
+            Settings {
+                sub_windows: 5,
+                ..DEFAULTS
+            },
+        )
+        .await;
         let other = Settings {
             limit: 7,
             window: 3_000_000,
             capacity: 4,
-            buckets: 3,
+            sub_windows: 3,
         };
-        assert_scene(&page, "&limit=7&window=3&capacity=4&buckets=3", other).await;
+        assert_scene(&page, "&limit=7&window=3&capacity=4&sub_windows=3", other).await;
         page.close().await;
     }
 }

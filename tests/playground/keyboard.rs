@@ -34,7 +34,7 @@ const TAB_ORDER: [&str; 31] = [
     "#limit",
     "#window",
     "#capacity",
-    "#buckets",
+    "#sub_windows",
     "#size",
     "#rate",
     "#restart",

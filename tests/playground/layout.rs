@@ -18,9 +18,9 @@ const SCENES: [(&str, &str); 3] = [
     ("edge", "?paused=yes&at=10400&play=0-edge"),
     (
         "crowd",
-        "?paused=yes&at=900&limit=200&capacity=200&burst=400&buckets=50&play=0-burst",
+        "?paused=yes&at=900&limit=200&capacity=200&burst=400&sub_windows=50&play=0-burst",
     ),
-    ("wrong", "?limit=0&window=x&buckets=65"),
+    ("wrong", "?limit=0&window=x&sub_windows=65"),
 ];
 
 #[tokio::test]

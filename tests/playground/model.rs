@@ -18,7 +18,7 @@ pub(crate) struct Settings {
     pub(crate) limit: u64,
     pub(crate) window: u64,
     pub(crate) capacity: u64,
-    pub(crate) buckets: u64,
+    pub(crate) sub_windows: u64,
 }
 
 /// The page's default settings.
@@ -26,7 +26,7 @@ pub(crate) const DEFAULTS: Settings = Settings {
     limit: 10,
     window: 10 * SECOND,
     capacity: 10,
-    buckets: 1,
+    sub_windows: 1,
 };
 
 type Algorithm = fn(&Settings, admitted: &[u64], now: u64) -> Option<Outcome>;
@@ -131,11 +131,11 @@ impl Settings {
     }
 
     fn sliding_counter(&self, admitted: &[u64], now: u64) -> Option<Outcome> {
-        let width = self.window / self.buckets;
+        let width = self.window / self.sub_windows;
         // The age in sub-windows.
         let age = |at: &&u64| now / width - *at / width;
-        let whole = admitted.iter().filter(|at| age(at) < self.buckets).count() as u64;
-        let oldest = admitted.iter().filter(|at| age(at) == self.buckets).count() as u64;
+        let whole = admitted.iter().filter(|at| age(at) < self.sub_windows).count() as u64;
+        let oldest = admitted.iter().filter(|at| age(at) == self.sub_windows).count() as u64;
         let used = whole + oldest * (width - now % width) / width;
         (used < self.limit).then_some(Outcome::Admitted)
     }

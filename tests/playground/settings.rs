@@ -104,7 +104,7 @@ async fn a_setting_starts_a_new_scene_and_back_restores_the_previous(browser: &B
         limit: 4,
         window: 2_000_000,
         capacity: 3,
-        buckets: 1,
+        sub_windows: 1,
     };
     assert_eq!(page.lanes_after(5).await, settings.lanes(&[0; 5], 0));
     page.click_until("#step", 20).await;
@@ -146,11 +146,11 @@ async fn invalid_settings_are_named_until_corrected(browser: &Browser) {
     set(browser, "rate", "3").await;
     assert_live(&page, "?paused=yes&limit=5&rate=3&at=0").await;
 
-    set(browser, "buckets", "7").await;
+    set(browser, "sub_windows", "7").await;
     assert_error(
         &page,
         "Sub-windows: must divide the window evenly: use 5 or 8.",
-        &["buckets"],
+        &["sub_windows"],
     )
     .await;
     browser.client.back().await.unwrap();

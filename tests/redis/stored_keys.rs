@@ -24,7 +24,7 @@ fn algorithms(limit: u32, window: Duration) -> [(&'static str, AnyAlgorithm); 7]
         ("sliding_counter:name:W:1", SlidingCounter::new(quota).to_any()),
         (
             "sliding_counter:name:W:6",
-            SlidingCounter::new(quota).buckets(6).to_any(),
+            SlidingCounter::new(quota).sub_windows(6).to_any(),
         ),
     ]
 }

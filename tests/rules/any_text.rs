@@ -16,7 +16,7 @@ name = "global"
 algorithm = "sliding_counter"
 limit = 10000
 window = "1m"
-buckets = 6
+sub_windows = 6
 key = "global"
 
 [[limit]]

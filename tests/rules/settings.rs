@@ -124,10 +124,10 @@ fn a_window_is_not_anchored_by_default() {
 #[test]
 fn a_counter_can_have_several_sub_windows() {
     let counter = "algorithm = \"sliding_counter\"\nlimit = 10\nwindow = \"1m\"\n";
-    for buckets in [1, 6, 64] {
+    for sub_windows in [1, 6, 64] {
         assert_limit(
-            &format!("{counter}buckets = {buckets}"),
-            SlidingCounter::new(TEN).buckets(buckets),
+            &format!("{counter}sub_windows = {sub_windows}"),
+            SlidingCounter::new(TEN).sub_windows(sub_windows),
         );
     }
 }

@@ -20,7 +20,7 @@ const EACH: [&str; 7] = [
     "algorithm = 'fixed_window'",
     "algorithm = 'fixed_window'; anchored = true",
     "algorithm = 'sliding_log'",
-    "algorithm = 'sliding_counter'; buckets = 6",
+    "algorithm = 'sliding_counter'; sub_windows = 6",
 ];
 
 fn per_minute(algorithm: &str, amount: u32) -> String {
@@ -94,11 +94,11 @@ async fn a_limit_of_another_shape_starts_fresh_and_keeps_the_old_usage<St: TestS
             "algorithm = 'leaky_bucket'; queue = false",
         ),
         (
-            "algorithm = 'sliding_counter'; buckets = 6",
-            "algorithm = 'sliding_counter'; buckets = 3",
+            "algorithm = 'sliding_counter'; sub_windows = 6",
+            "algorithm = 'sliding_counter'; sub_windows = 3",
         ),
         (
-            "algorithm = 'sliding_counter'; buckets = 6",
+            "algorithm = 'sliding_counter'; sub_windows = 6",
             "algorithm = 'sliding_counter'",
         ),
     ] {

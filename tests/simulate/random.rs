@@ -49,8 +49,8 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
     let scope = select(vec!["", "", "", "path = \"/a/{*rest}\"", "methods = [\"POST\"]"]);
     let plans = select(vec!["", "", "plan = \"header:x-plan\"\nplans.pro = { limit = 9 }"]);
     let limit = prop_oneof![4 => 1..9_u32, 1 => 1..500_u32];
-    let (buckets, capacity, max_wait) = (select(vec![1, 2, 6, 64]), 1..20_u32, 0..150_u64);
-    let settings = (0..ALGORITHMS.len(), limit, window, buckets, capacity, max_wait);
+    let (sub_windows, capacity, max_wait) = (select(vec![1, 2, 6, 64]), 1..20_u32, 0..150_u64);
+    let settings = (0..ALGORITHMS.len(), limit, window, sub_windows, capacity, max_wait);
     (
         settings,
         key,
@@ -61,18 +61,26 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
         any::<bool>(),
     )
         .prop_map(
-            |((algorithm, limit, window, buckets, capacity, max_wait), key, scope, plans, cost, is_shadow, is_set)| {
+            |(
+                (algorithm, limit, window, sub_windows, capacity, max_wait),
+                key,
+                scope,
+                plans,
+                cost,
+                is_shadow,
+                is_set,
+            )| {
                 let (algorithm, variant) = ALGORITHMS[algorithm];
                 let is_counter = algorithm == "sliding_counter";
                 let window = if is_counter {
-                    window.next_multiple_of(buckets)
+                    window.next_multiple_of(sub_windows)
                 } else {
                     window
                 };
                 let mut rest = format!("limit = {limit}\nwindow = \"{window}us\"\nkey = {key}\n{scope}\n{plans}\n");
                 write!(rest, "{variant}\ncost = {cost}\nshadow = {is_shadow}").unwrap();
                 match algorithm {
-                    "sliding_counter" => write!(rest, "\nbuckets = {buckets}").unwrap(),
+                    "sliding_counter" => write!(rest, "\nsub_windows = {sub_windows}").unwrap(),
                     "leaky_bucket" if is_set && variant.is_empty() => {
                         write!(rest, "\nmax_wait = \"{}us\"", window * max_wait / 100).unwrap()
                     }

@@ -18,7 +18,7 @@ fn rules<'v>(vectors: impl IntoIterator<Item = &'v Value>) -> String {
             "key = \"global\"\nlimit = {}\nwindow = \"{}us\"",
             rule["limit"], rule["window_us"]
         );
-        for field in ["capacity", "anchored", "buckets"] {
+        for field in ["capacity", "anchored", "sub_windows"] {
             if let Some(value) = rule.get(field) {
                 rest += &format!("\n{field} = {value}");
             }

@@ -11,6 +11,6 @@ pub fn each_algorithm(quota: Quota) -> [AnyAlgorithm; 7] {
         FixedWindow::new(quota).to_any(),
         FixedWindow::new(quota).anchored().to_any(),
         SlidingLog::new(quota).to_any(),
-        SlidingCounter::new(quota).buckets(6).to_any(),
+        SlidingCounter::new(quota).sub_windows(6).to_any(),
     ]
 }

@@ -36,13 +36,13 @@ fn any_of(kinds: Range<usize>) -> impl Strategy<Value = AnyAlgorithm> {
         1 => select(vec![(1 << 48) - 1, 1 << 48, 315_359_999_999_999, 315_360_000_000_000]),
     ];
     let capacity = prop_oneof![4 => 1..30_u32, 1 => 1..10_000_000_u32, 1 => 1..=u32::MAX];
-    let buckets = prop_oneof![2 => Just(1), 1 => 2..=8_u32, 1 => select(vec![60, 64])];
+    let sub_windows = prop_oneof![2 => Just(1), 1 => 2..=8_u32, 1 => select(vec![60, 64])];
     let max_wait = prop_oneof![2 => Just(None), 1 => (0..150_u64).prop_map(Some)];
-    (kinds, limit, window, capacity, buckets, max_wait).prop_filter_map(
+    (kinds, limit, window, capacity, sub_windows, max_wait).prop_filter_map(
         "a combination that is out of bounds",
-        |(kind, limit, window, capacity, buckets, max_wait)| {
+        |(kind, limit, window, capacity, sub_windows, max_wait)| {
             let max_wait = max_wait.map(|percent| window.saturating_mul(percent) / 100);
-            build(kind, limit, window, capacity, buckets, max_wait)
+            build(kind, limit, window, capacity, sub_windows, max_wait)
         },
     )
 }
@@ -52,13 +52,13 @@ fn build(
     limit: u32,
     window: Micros,
     capacity: u32,
-    buckets: u32,
+    sub_windows: u32,
     max_wait: Option<u64>,
 ) -> Option<AnyAlgorithm> {
     // A log stores an entry per unit: a full log of the largest size would take most of a test's time.
     let limit = if kind == 5 { limit % 3000 + 1 } else { limit };
     let window = if kind == 6 {
-        window.next_multiple_of(buckets.into())
+        window.next_multiple_of(sub_windows.into())
     } else {
         window
     };
@@ -76,7 +76,7 @@ fn build(
         3 => FixedWindow::new(quota).to_any(),
         4 => FixedWindow::new(quota).anchored().to_any(),
         5 => SlidingLog::try_new(quota).ok()?.to_any(),
-        _ => SlidingCounter::new(quota).try_buckets(buckets).ok()?.to_any(),
+        _ => SlidingCounter::new(quota).try_sub_windows(sub_windows).ok()?.to_any(),
     })
 }
 

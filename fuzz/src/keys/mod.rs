@@ -101,7 +101,7 @@ fn algorithm(kind: u8) -> AnyAlgorithm {
         5 => FixedWindow::new(long).to_any(),
         6 => SlidingLog::new(short).to_any(),
         7 => SlidingCounter::new(short).to_any(),
-        8 => SlidingCounter::new(short).buckets(60).to_any(),
-        _ => SlidingCounter::new(long).buckets(60).to_any(),
+        8 => SlidingCounter::new(short).sub_windows(60).to_any(),
+        _ => SlidingCounter::new(long).sub_windows(60).to_any(),
     }
 }

@@ -40,7 +40,7 @@ impl<'i> Input<'i> {
 
 /// A limit that is quickly exhausted, or an extreme one.
 fn algorithm(
-    &[kind, sort, limit, scale, window, capacity, buckets, max_wait]: &[u8; LIMIT_BYTES],
+    &[kind, sort, limit, scale, window, capacity, sub_windows, max_wait]: &[u8; LIMIT_BYTES],
 ) -> Option<AnyAlgorithm> {
     const LIMITS: [u32; 8] = [1, 3, 7, 1000, 65_536, 1 << 31, u32::MAX - 1, u32::MAX];
     const WINDOWS: [Micros; 8] = [
@@ -68,9 +68,13 @@ fn algorithm(
         2 => 1_000_003 * (1 + amount),
         _ => WINDOWS[usize::from(window) % 8],
     };
-    let buckets = if buckets < 128 { 1 } else { u32::from(buckets) % 64 + 1 };
+    let sub_windows = if sub_windows < 128 {
+        1
+    } else {
+        u32::from(sub_windows) % 64 + 1
+    };
     let window = if kind == 6 {
-        window.next_multiple_of(buckets.into())
+        window.next_multiple_of(sub_windows.into())
     } else {
         window
     };
@@ -92,7 +96,7 @@ fn algorithm(
         3 => FixedWindow::new(quota).to_any(),
         4 => FixedWindow::new(quota).anchored().to_any(),
         5 => SlidingLog::try_new(quota).ok()?.to_any(),
-        _ => SlidingCounter::new(quota).try_buckets(buckets).ok()?.to_any(),
+        _ => SlidingCounter::new(quota).try_sub_windows(sub_windows).ok()?.to_any(),
     })
 }
 

@@ -16,7 +16,7 @@ const ALGORITHM_SETTINGS: [(&str, &[&str]); 5] = [
     ("queue", &["leaky_bucket"]),
     ("max_wait", &["leaky_bucket"]),
     ("anchored", &["fixed_window"]),
-    ("buckets", &["sliding_counter"]),
+    ("sub_windows", &["sliding_counter"]),
 ];
 
 /// The settings of a limit. Each keeps its own result, so that an invalid one does not hide the faults of others.
@@ -29,7 +29,7 @@ pub(super) struct Settings {
     queue: Result<Option<bool>, Reported>,
     max_wait: Result<Option<Duration>, Reported>,
     anchored: Result<Option<bool>, Reported>,
-    buckets: Result<Option<u32>, Reported>,
+    sub_windows: Result<Option<u32>, Reported>,
 }
 
 impl Settings {
@@ -52,7 +52,7 @@ impl Settings {
             queue,
             max_wait,
             anchored: algorithm_setting(table, "anchored", algorithm, Field::flag),
-            buckets: algorithm_setting(table, "buckets", algorithm, |field| field.count_up_to(64)),
+            sub_windows: algorithm_setting(table, "sub_windows", algorithm, |field| field.count_up_to(64)),
         }
     }
 
@@ -72,7 +72,7 @@ impl Settings {
         let (algorithm, limit, window) = (self.algorithm?, self.limit?, self.window?);
         let capacity = self.capacity?.unwrap_or(limit);
         let (queue, max_wait) = (self.queue?.unwrap_or(true), self.max_wait?);
-        let (anchored, buckets) = (self.anchored?.unwrap_or(false), self.buckets?.unwrap_or(1));
+        let (anchored, sub_windows) = (self.anchored?.unwrap_or(false), self.sub_windows?.unwrap_or(1));
         let built = Quota::try_new(limit, window).and_then(|quota| match algorithm {
             "token_bucket" => TokenBucket::try_with_capacity(quota, capacity).map(|bucket| bucket.to_any()),
             "leaky_bucket" => {
@@ -86,7 +86,7 @@ impl Settings {
             }
             "sliding_log" => SlidingLog::try_new(quota).map(|log| log.to_any()),
             "sliding_counter" => SlidingCounter::new(quota)
-                .try_buckets(buckets)
+                .try_sub_windows(sub_windows)
                 .map(|counter| counter.to_any()),
             other => unreachable!("{other} is not an algorithm"),
         });

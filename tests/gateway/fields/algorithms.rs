@@ -66,12 +66,12 @@ pub(super) const CASES: &[Case] = &[
         holds: &[("rate_limit:sliding_counter:api:315360000000000:1:global", "5 2")],
     },
     Case {
-        covers: &["limit buckets"],
+        covers: &["limit sub_windows"],
         rules: "
             [[limit]]
             name = 'api'
             algorithm = 'sliding_counter'
-            buckets = 10
+            sub_windows = 10
             limit = 2
             window = '3650d'
             key = 'global'",

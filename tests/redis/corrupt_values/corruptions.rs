@@ -55,7 +55,7 @@ pub(crate) fn cases() -> Vec<(AnyAlgorithm, Vec<Vec<String>>)> {
         strings(FixedWindow::new(quota).to_any(), NO_WINDOW),
         strings(FixedWindow::new(quota).anchored().to_any(), NO_WINDOW),
         strings(SlidingCounter::new(quota).to_any(), NO_COUNTER),
-        strings(SlidingCounter::new(quota).buckets(5).to_any(), NO_COUNTER),
+        strings(SlidingCounter::new(quota).sub_windows(5).to_any(), NO_COUNTER),
         (SlidingLog::new(quota).to_any(), log.map(arguments).collect()),
     ]
 }

@@ -28,11 +28,11 @@ plans.pro = { limt = 1000 }
     7:15 limit "api", plans.pro: unknown field "limt": did you mean limit?
 
 algorithm = "sliding_counter"
-buckets = 7
+sub_windows = 7
 plan = "header:x-plan"
 plans.free = { limit = 5 }
 plans.pro = { limit = 1000 }
-    7:11 limit "api": buckets = 7: it must divide the window of 60000000 microseconds without a rest
+    7:15 limit "api": sub_windows = 7: it must divide the window of 60000000 microseconds without a rest
 
 plan = "header:x-plan"
 plans = {}

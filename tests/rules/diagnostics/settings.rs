@@ -1,4 +1,4 @@
-//! `name`, `algorithm`, `limit`, `capacity` and `buckets`.
+//! `name`, `algorithm`, `limit`, `capacity` and `sub_windows`.
 
 use super::{assert_diagnostics, limit};
 
@@ -122,24 +122,24 @@ limit = 65537
     4:9 limit "api": limit = 65537: it must be from 1 to 65536, since a log keeps an entry for each (a sliding_counter does not)
 
 algorithm = "sliding_counter"
-buckets = 64
+sub_windows = 64
     nothing
 
 algorithm = "sliding_counter"
-buckets = 0
-    7:11 limit "api": buckets = 0: it must be a whole number from 1 to 64
+sub_windows = 0
+    7:15 limit "api": sub_windows = 0: it must be a whole number from 1 to 64
 
 algorithm = "sliding_counter"
-buckets = 65
-    7:11 limit "api": buckets = 65: it must be a whole number from 1 to 64
+sub_windows = 65
+    7:15 limit "api": sub_windows = 65: it must be a whole number from 1 to 64
 
 algorithm = "sliding_counter"
-buckets = 7
-    7:11 limit "api": buckets = 7: it must divide the window of 60000000 microseconds without a rest
+sub_windows = 7
+    7:15 limit "api": sub_windows = 7: it must divide the window of 60000000 microseconds without a rest
 
 algorithm = "sliding_counter"
-buckets = "6"
-    7:11 limit "api": buckets = "6": it must be a whole number from 1 to 64
+sub_windows = "6"
+    7:15 limit "api": sub_windows = "6": it must be a whole number from 1 to 64
 "#;
 
 #[test]

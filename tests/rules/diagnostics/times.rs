@@ -93,14 +93,14 @@ algorithm = "sliding_counter"
 anchored = false
     7:12 limit "api": anchored is for a fixed_window, and this is a sliding_counter
 
-buckets = 6
-    7:11 limit "api": buckets is for a sliding_counter, and this is a token_bucket
+sub_windows = 6
+    7:15 limit "api": sub_windows is for a sliding_counter, and this is a token_bucket
 
 algorithm = "sliding_log"
-buckets = 6
+sub_windows = 6
 anchored = true
 queue = true
-    7:11 limit "api": buckets is for a sliding_counter, and this is a sliding_log
+    7:15 limit "api": sub_windows is for a sliding_counter, and this is a sliding_log
     8:12 limit "api": anchored is for a fixed_window, and this is a sliding_log
     9:9 limit "api": queue is for a leaky_bucket, and this is a sliding_log
 "#;

@@ -65,8 +65,8 @@ async fn every_algorithm_responds_as_in_code<St: TestStore>() {
         ("algorithm = \"sliding_log\"", SlidingLog::new(three).to_any()),
         ("algorithm = \"sliding_counter\"", SlidingCounter::new(three).to_any()),
         (
-            "algorithm = \"sliding_counter\"\nbuckets = 6",
-            SlidingCounter::new(three).buckets(6).to_any(),
+            "algorithm = \"sliding_counter\"\nsub_windows = 6",
+            SlidingCounter::new(three).sub_windows(6).to_any(),
         ),
     ] {
         let settings = format!("{settings}\nlimit = 3\nwindow = \"1m\"");

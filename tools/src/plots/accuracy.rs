@@ -87,7 +87,7 @@ impl Trial {
             Mode::Observed => (UNREACHED, u64::from(UNREACHED - self.limit)),
         };
         let quota = Quota::per_minute(limit);
-        let counter = SlidingCounter::new(quota).buckets(self.sub_windows);
+        let counter = SlidingCounter::new(quota).sub_windows(self.sub_windows);
         let log = SlidingLog::new(quota);
         let (mut counter_state, mut log_state) = Default::default();
         for &at in arrivals {

@@ -24,7 +24,7 @@ pub(super) const SCALINGS: &[Scaling] = &[
         measure: |runner, sizes| {
             sizes
                 .iter()
-                .map(|buckets| full_counter(runner, 100, *buckets as u32))
+                .map(|sub_windows| full_counter(runner, 100, *sub_windows as u32))
                 .collect()
         },
         explanation: "One or two bytes per sub-window, since the counts are small.",
@@ -36,7 +36,7 @@ pub(super) const SCALINGS: &[Scaling] = &[
         measure: |runner, sizes| {
             sizes
                 .iter()
-                .map(|buckets| full_counter(runner, 10_000, *buckets as u32))
+                .map(|sub_windows| full_counter(runner, 10_000, *sub_windows as u32))
                 .collect()
         },
         explanation: "The same for a limit of 10,000: larger counts take up to three bytes.",
@@ -50,10 +50,13 @@ fn full_log(runner: &Runner, entries: u32) -> f64 {
 }
 
 /// The limit, spread evenly over the sub-windows of a window.
-fn full_counter(runner: &Runner, limit: u32, buckets: u32) -> f64 {
-    let each = limit / buckets;
-    let limit = Limit::new("user", SlidingCounter::new(Quota::new(limit, MINUTE)).buckets(buckets));
-    bytes(runner, &limit, (0..buckets).map(|_| (each, MINUTE / buckets)))
+fn full_counter(runner: &Runner, limit: u32, sub_windows: u32) -> f64 {
+    let each = limit / sub_windows;
+    let limit = Limit::new(
+        "user",
+        SlidingCounter::new(Quota::new(limit, MINUTE)).sub_windows(sub_windows),
+    );
+    bytes(runner, &limit, (0..sub_windows).map(|_| (each, MINUTE / sub_windows)))
 }
 
 /// The memory of a key after these costs, on a manual clock that advances by an interval after each.

@@ -95,9 +95,9 @@ pub fn log_limit(runner: &Runner, sizes: &[usize]) -> Vec<f64> {
 }
 
 pub fn sub_windows(runner: &Runner, sizes: &[usize]) -> Vec<f64> {
-    measure(runner, sizes, |buckets| {
+    measure(runner, sizes, |sub_windows| {
         let quota = Quota::new(u32::MAX, SUB_WINDOWS_WINDOW);
-        Subject::single(SlidingCounter::new(quota).buckets(buckets as u32), 1).with_manual_clock()
+        Subject::single(SlidingCounter::new(quota).sub_windows(sub_windows as u32), 1).with_manual_clock()
     })
 }
 

@@ -27,9 +27,9 @@ pub fn tiers(runner: &Runner, sizes: &[usize]) -> Vec<f64> {
 }
 
 pub fn sub_windows(runner: &Runner, sizes: &[usize]) -> Vec<f64> {
-    on_server_clock(runner, sizes, |buckets| {
+    on_server_clock(runner, sizes, |sub_windows| {
         let quota = Quota::new(u32::MAX, SUB_WINDOWS_WINDOW);
-        let counter = SlidingCounter::new(quota).buckets(buckets as u32);
+        let counter = SlidingCounter::new(quota).sub_windows(sub_windows as u32);
         vec![Tier::new("user", counter, USERS)]
     })
 }

@@ -96,8 +96,8 @@ impl DrawingInput<'_> {
     }
 
     fn counter(&self, used: u64) -> Drawing {
-        let buckets = u64::from(self.settings.buckets);
-        let width = self.settings.window_micros() / buckets;
+        let sub_windows = u64::from(self.settings.sub_windows);
+        let width = self.settings.window_micros() / sub_windows;
         let newest = self.now / width;
         let count = |back| {
             let bucket = newest.checked_sub(back);
@@ -105,7 +105,7 @@ impl DrawingInput<'_> {
         };
         let elapsed = self.now % width;
         Drawing::Counter {
-            counts: (0..=buckets).rev().map(count).collect(),
+            counts: (0..=sub_windows).rev().map(count).collect(),
             share: (width - elapsed) as f64 / width as f64,
             used,
             limit: self.settings.limit,

@@ -38,7 +38,7 @@ pub(super) fn explanation(algorithm: &AnyAlgorithm, settings: &Settings, max: us
         limit,
         window,
         capacity,
-        buckets,
+        sub_windows,
         ..
     } = *settings;
     let exceeds_limit = max > limit as usize;
@@ -60,7 +60,7 @@ pub(super) fn explanation(algorithm: &AnyAlgorithm, settings: &Settings, max: us
         AnyAlgorithm::SlidingCounter(_) if exceeds_limit => format!(
             "{max} in {window} s: it assumes that the oldest {} are evenly distributed. They arrived late, so their weight \
              decreased too early.",
-            if buckets == 1 {
+            if sub_windows == 1 {
                 "window's requests"
             } else {
                 "sub-window's requests"
@@ -68,7 +68,7 @@ pub(super) fn explanation(algorithm: &AnyAlgorithm, settings: &Settings, max: us
         ),
         AnyAlgorithm::SlidingCounter(_) => format!(
             "Close to the log at the cost of {} counts: the weight of the oldest is an estimate.",
-            buckets + 1
+            sub_windows + 1
         ),
         _ if exceeds_limit => format!(
             "{max} in {window} s: the count was reset in between. Each window admitted at most {limit}, both together more."

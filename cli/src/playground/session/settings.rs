@@ -15,7 +15,7 @@ use super::{
 
 const SECOND: Micros = 1_000_000;
 
-const MAX_BUCKETS: u32 = 64;
+const MAX_SUB_WINDOWS: u32 = 64;
 
 /// Error messages by field.
 pub(crate) type FieldErrors = BTreeMap<&'static str, String>;
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) window: u32,
     pub(crate) capacity: u32,
     /// The sub-windows of the sliding counter.
-    pub(crate) buckets: u32,
+    pub(crate) sub_windows: u32,
     /// The requests of a burst.
     pub(crate) burst: u32,
     /// The requests of a stream per second.
@@ -55,7 +55,7 @@ impl Settings {
             limit,
             window: fields.number("window", 1..=600, 10),
             capacity: fields.number("capacity", 1..=200, limit),
-            buckets: fields.number("buckets", 1..=MAX_BUCKETS, 1),
+            sub_windows: fields.number("sub_windows", 1..=MAX_SUB_WINDOWS, 1),
             burst: fields.number("burst", 1..=400, 2 * limit),
             rate: fields.number("rate", 1..=100, 2),
             speed: fields.parsed("speed", Speed::REAL, |()| "must be 0.1, 0.25, 0.5, 1 or 4".into()),
@@ -64,9 +64,9 @@ impl Settings {
             at: fields.time("at"),
         };
         let mut errors = fields.errors;
-        // Only the number of buckets depends on another field.
+        // Only the number of sub-windows depends on another field.
         if errors.is_empty() && settings.algorithms().is_err() {
-            errors.insert("buckets", settings.suggest_buckets());
+            errors.insert("sub_windows", settings.suggest_sub_windows());
         }
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
@@ -79,16 +79,19 @@ impl Settings {
             LeakyBucket::try_with_capacity(quota, self.capacity)?.to_any(),
             FixedWindow::new(quota).to_any(),
             SlidingLog::try_new(quota)?.to_any(),
-            SlidingCounter::new(quota).try_buckets(self.buckets)?.to_any(),
+            SlidingCounter::new(quota).try_sub_windows(self.sub_windows)?.to_any(),
         ])
     }
 
     /// An error message with the next valid numbers of sub-windows.
-    fn suggest_buckets(&self) -> String {
-        let is_valid = |buckets: &u32| self.window_micros().is_multiple_of((*buckets).into());
-        let fewer = (1..self.buckets).rfind(is_valid);
-        let more = (self.buckets..=MAX_BUCKETS).find(is_valid);
-        let suggestions = [fewer, more].into_iter().flatten().map(|buckets| buckets.to_string());
+    fn suggest_sub_windows(&self) -> String {
+        let is_valid = |sub_windows: &u32| self.window_micros().is_multiple_of((*sub_windows).into());
+        let fewer = (1..self.sub_windows).rfind(is_valid);
+        let more = (self.sub_windows..=MAX_SUB_WINDOWS).find(is_valid);
+        let suggestions = [fewer, more]
+            .into_iter()
+            .flatten()
+            .map(|sub_windows| sub_windows.to_string());
         format!(
             "must divide the window evenly: use {}",
             suggestions.collect::<Vec<_>>().join(" or ")

@@ -234,7 +234,7 @@ fn write_algorithm(values: &mut Writer, algorithm: &AnyAlgorithm) {
             values
                 .number(algorithm.quota.limit())
                 .number(algorithm.width)
-                .number(algorithm.buckets);
+                .number(algorithm.sub_windows);
         }
     }
 }

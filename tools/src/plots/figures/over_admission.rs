@@ -41,8 +41,8 @@ pub(super) fn draw() -> Figure {
         row("Fixed window", &FixedWindow::new(QUOTA).to_any(), 1),
         row("Sliding log", &SlidingLog::new(QUOTA).to_any(), 1),
         row("Sliding counter", &counter.to_any(), 1),
-        row("Sliding counter, 6 sub-windows", &counter.buckets(6).to_any(), 6),
-        row("Sliding counter, 60 sub-windows", &counter.buckets(60).to_any(), 60),
+        row("Sliding counter, 6 sub-windows", &counter.sub_windows(6).to_any(), 6),
+        row("Sliding counter, 60 sub-windows", &counter.sub_windows(60).to_any(), 60),
     ];
     let lines = [
         "In percent of the limit, which is 60 a minute. The attack is the worst of all pairs",

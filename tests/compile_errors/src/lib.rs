@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "the functions do not compile, so none is called")]
 
 mod closure_for_another_response_type;
+mod closure_that_reads_an_untyped_request;
 mod closure_that_returns_no_cost;
 mod closure_that_returns_no_key;
 mod closure_without_a_type;

@@ -3,6 +3,7 @@
 mod algorithms;
 mod bad_input;
 mod body_types;
+mod boxed_layers;
 mod costs;
 mod disconnects;
 mod extractor;

@@ -2,9 +2,6 @@
 -- Rule: capacity unit drain, and for a leaky bucket queue (1 or 0) and max_wait (-1 for none).
 
 if algorithms.bucket then
-  -- The bound of a full bucket, in units: 2^52.
-  local MAX_BACKLOG = 4503599627370496
-
   local function parse(_, value)
     if not value then
       return { backlog = 0, unit = 0, last = 0, changed = false }

@@ -1,6 +1,7 @@
 -- tollgate: several operations on several limits in one atomic step. lua/README.md documents KEYS, ARGV and the reply.
 --
--- The parts are joined in this order: prelude, the algorithms, operations, driver. Each algorithm follows its counterpart in
+-- The parts are joined in this order: prelude, acquire, rules, the algorithms, operations, driver. Most calls end with acquire, which
+-- decides about acquires without functions; the parts after it are for all calls. Each algorithm follows its counterpart in
 -- src/algorithm/, with the same names in the same order. Two things differ: a peek that admits also returns `at` and
 -- `position` of the receipt, so that a commit does not compute them again; and a / b is rounded down as (a - a % b) / b and
 -- up as (a - 1 - (a - 1) % b) / b + 1, since a call of floor takes longer than both. No step exceeds a, so both are exact up
@@ -20,69 +21,31 @@ local ADMITTED, LIMITED, IMPOSSIBLE, FAILED = 0, 1, 2, 3
 -- anyway: 2^33, more than any quota.
 local EXHAUSTED = 8589934592
 
+-- From here on, doubles do not represent all integers exactly: 2^53.
+local INEXACT = 9007199254740992
+
+-- The bound of a full bucket, in units: 2^52.
+local MAX_BACKLOG = 4503599627370496
+
 -- The arguments: one MessagePack string, to which the reply is one too, or text.
-local args, cursor, packed = {}, 0, #ARGV == 1
+local args, packed = nil, #ARGV == 1
 if packed then
   args = { unpacked(ARGV[1]) }
   if args[2] == nil then
     args = args[1] -- an array, since a function cannot return more than a few thousand values
   end
 else
+  args = {}
   for i, text in ipairs(ARGV) do
     args[i] = tonumber(text) or text
   end
 end
-local function argument()
-  cursor = cursor + 1
-  return args[cursor]
-end
 
 -- The time of the caller or, for '*', of Redis: read once, since it can change within a call.
-local named = argument()
+local named = args[1]
 local now = named
 if named == '*' then
   local time = call('TIME')
   named, now = nil, time[1] * 1000000 + time[2]
-end
-
--- The rules: the algorithm, first by name, and its numbers, in the order that the algorithm documents.
-local rules, algorithms = {}, {}
-for i = 1, argument() do
-  local name, first, numbers = args[cursor + 1], cursor + 2, 3
-  local rule = { args[first], args[first + 1], args[first + 2], false, false, algorithm = name }
-  if name == 'token_bucket' then
-    rule.algorithm = 'bucket'
-  elseif name == 'leaky_bucket' then
-    rule.algorithm, numbers = 'bucket', 5
-    rule[4], rule[5] = args[first + 3], args[first + 4]
-  elseif name == 'sliding_log' then
-    rule[3], numbers = false, 2
-  end
-  rules[i], algorithms[rule.algorithm or ''] = rule, true
-  cursor = cursor + 1 + numbers
-end
-
--- From here on, doubles do not represent all integers exactly: 2^53.
-local INEXACT = 9007199254740992
-
--- The reply of a reading command; nil and true if the key has another type, which affects only that key. Any other error fails
--- the operation: a limit that cannot be read must not count as fresh.
-local function read(...)
-  local value = redis.pcall(...)
-  if type(value) ~= 'table' or not value.err then
-    return value
-  elseif string.find(value.err, 'WRONGTYPE', 1, true) then
-    return nil, true
-  end
-  return call(...) -- raises the error unchanged
-end
-
--- The arguments for the expiry of a key. Redis expires keys by its own clock, so with a time of the caller the time-to-live is an
--- hour at least.
-local function lifetime(expires_at)
-  if named then
-    return 'PX', format('%d', math.max(3600000, math.ceil((expires_at - now) / 1000)))
-  end
-  return 'PXAT', format('%d', (expires_at + -expires_at % 1000) / 1000)
 end
 

@@ -1,5 +1,6 @@
 //! The Lua script without the store, called as lua/README.md documents.
 
+mod acquires;
 mod several_operations;
 
 use std::fs;
@@ -10,8 +11,10 @@ use support::{
 };
 use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 9] = [
     "prelude",
+    "acquire",
+    "rules",
     "bucket",
     "fixed_window",
     "sliding_log",

@@ -5,6 +5,8 @@ use tollgate::redis::{Cmd, cmd};
 /// The script, joined as lua/README.md documents.
 pub const SCRIPT: &str = concat!(
     include_str!("../../../../lua/prelude.lua"),
+    include_str!("../../../../lua/acquire.lua"),
+    include_str!("../../../../lua/rules.lua"),
     include_str!("../../../../lua/bucket.lua"),
     include_str!("../../../../lua/fixed_window.lua"),
     include_str!("../../../../lua/sliding_log.lua"),

@@ -10,6 +10,8 @@ use tokio::time::Instant;
 /// The parts of the script, each after those that it depends on.
 const SOURCE: &str = concat!(
     include_str!("../../../../lua/prelude.lua"),
+    include_str!("../../../../lua/acquire.lua"),
+    include_str!("../../../../lua/rules.lua"),
     include_str!("../../../../lua/bucket.lua"),
     include_str!("../../../../lua/fixed_window.lua"),
     include_str!("../../../../lua/sliding_log.lua"),

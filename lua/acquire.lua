@@ -1,0 +1,320 @@
+-- Acquires, the operation of almost all calls: of buckets, fixed windows and sliding counters, whose state is a string.
+--
+-- Redis takes as long to create a function or a table, or to call a function, as for twenty to a hundred simple steps. So here are no
+-- functions, but one loop with a block of code per algorithm, which follows its `peek` and `commit` in the files below. Rules stay in
+-- the arguments, and states in their serialized form. `plain` becomes false if a call contains anything else, a value is no state, or a
+-- command fails: then nothing has been written, and the parts below decide.
+
+local plain = packed and #KEYS <= 1000
+if plain then
+  -- The rules: for each, the index of its algorithm's name in the arguments. Its numbers follow the name.
+  local args, rules, cursor = args, { nil }, 3
+  for i = 1, args[2] do
+    local name = args[cursor]
+    rules[i], cursor = cursor, cursor + (name == 'leaky_bucket' and 6 or 4)
+    if name ~= 'token_bucket' and name ~= 'sliding_counter' and name ~= 'fixed_window' and name ~= 'leaky_bucket' then
+      plain = false
+      break
+    end
+  end
+  local operations = plain and args[cursor] or 0
+  local operation = cursor + 1
+  plain = operations > 0
+  for _ = 1, operations do
+    if args[operation] ~= 'acquire' then
+      plain = false
+      break
+    end
+    operation = operation + 2 + 4 * args[operation + 1]
+  end
+
+  -- A key of another type has no value in the reply of MGET either.
+  local keys, values = #KEYS, nil
+  if plain and keys == 1 then
+    local value = redis.pcall('GET', KEYS[1])
+    values, plain = { value }, not (value and value.err)
+  elseif plain then
+    values = redis.pcall('MGET', unpack(KEYS))
+    plain = not values.err
+    local missing
+    for key = 1, plain and keys or 0 do
+      if not values[key] then
+        missing = missing or {}
+        missing[#missing + 1] = KEYS[key]
+      end
+    end
+    plain = plain and (not missing or redis.pcall('EXISTS', unpack(missing)) == 0)
+  end
+
+  -- When the keys that have changed expire. KEEP: as in Redis.
+  local expires, KEEP = { nil, nil, nil, nil }, -1
+
+  -- The time, then six numbers per charge; the table is preallocated for one charge, like most calls. `written` is its length.
+  local reply, written = { now, nil, nil, nil, nil, nil, nil }, 1
+
+  -- The values that the charges of an operation get if all of them are admitted, and when they expire.
+  local next_values, next_expires = { nil, nil, nil, nil }, { nil, nil, nil, nil }
+
+  operation = cursor + 1
+  for _ = 1, plain and operations or 0 do
+    local charges = args[operation + 1]
+    local first, last = operation + 2, operation + 1 + 4 * charges
+    local admitted, denied = true, false
+    repeat
+      local tier, i = written, 0
+      for charge = first, last, 4 do
+        i = i + 1
+        -- In a denied group, a tier that would admit reports its unchanged state.
+        if not denied or reply[tier + 1] == ADMITTED then
+          local key, rule, cost = args[charge], rules[args[charge + 1]], denied and 0 or args[charge + 2]
+          local name, value = args[rule], values[key]
+          local outcome, remaining, wait, reset_after, at, position = ADMITTED, 0, 0, 0, now, 0
+          local next_value, expires_at
+
+          if name == 'token_bucket' or name == 'leaky_bucket' then
+            local capacity, unit, drain = args[rule + 1], args[rule + 2], args[rule + 3]
+            local backlog, charged_unit, last, more = 0, unit, 0, nil
+            if value then
+              plain, backlog, charged_unit, last, more = pcall(unpacked, value)
+              plain = plain and type(backlog) == 'number' and type(charged_unit) == 'number' and type(last) == 'number'
+                and backlog < -1 and backlog > -INEXACT and charged_unit > 0 and charged_unit < INEXACT and last >= 0
+                and last < INEXACT and backlog % 1 + charged_unit % 1 + last % 1 == 0 and not more
+              if not plain then
+                break
+              end
+              backlog = -1 - backlog
+            end
+            if charged_unit ~= unit then
+              local tokens = math.floor(backlog / charged_unit)
+              local rest = backlog % charged_unit * unit / charged_unit
+              backlog = math.min(tokens * unit + math.ceil(rest), MAX_BACKLOG)
+            end
+            if at < last then
+              at = last
+            end
+            local level = backlog - (at - last) * drain
+            if level < 0 then
+              level = 0
+            end
+            local max_level, excess = (capacity - cost) * unit, 0
+            if name == 'leaky_bucket' and cost > 0 and args[rule + 4] == 1 then
+              wait = math.ceil(level / drain)
+              excess = args[rule + 5] < 0 and 0 or math.max(0, wait - args[rule + 5])
+            end
+            if cost > capacity then
+              outcome, wait = IMPOSSIBLE, 0
+            elseif cost > 0 and (level > max_level or excess > 0) then
+              outcome, wait = LIMITED, math.max(math.ceil((level - max_level) / drain), excess)
+            else
+              level = level + cost * unit
+            end
+            local left = capacity * unit - level
+            if left >= unit then
+              remaining = (left - left % unit) / unit
+            elseif outcome ~= LIMITED then
+              local missing = unit - left - 1
+              remaining = EXHAUSTED + (missing - missing % drain) / drain + 1
+            end
+            reset_after, position = (level - 1 - (level - 1) % drain) / drain + 1, level
+            if cost > 0 and outcome == ADMITTED then
+              next_value, expires_at = pack(-1 - level, unit, at), at + reset_after
+            end
+
+          elseif name == 'fixed_window' then
+            local limit, window = args[rule + 1], args[rule + 2]
+            local start, count, more = 0, 0, nil
+            if value then
+              plain, start, count, more = pcall(unpacked, value)
+              plain = plain and type(start) == 'number' and type(count) == 'number' and start < 0 and start > -INEXACT
+                and count > 0 and count < INEXACT and start % 1 + count % 1 == 0 and not more
+              if not plain then
+                break
+              end
+              start = -1 - start
+            end
+            if count > 0 and now < start + window then
+              expires_at = named and start + window or KEEP
+              if at < start then
+                at = start
+              end
+            else
+              start, count = args[rule + 3] == 1 and now or now - now % window, 0
+              expires_at = start + window
+            end
+            local left = start + window - at
+            if cost > limit then
+              outcome = IMPOSSIBLE
+            elseif cost > 0 and count + cost > limit then
+              outcome, wait = LIMITED, left
+            else
+              count = count + cost
+            end
+            if count < limit then
+              remaining = limit - count
+            elseif outcome ~= LIMITED then
+              remaining = EXHAUSTED + left
+            end
+            reset_after, position = count == 0 and 0 or left, start
+            if cost > 0 and outcome == ADMITTED then
+              next_value = pack(-1 - start, count)
+            end
+
+          else
+            local limit, width, sub_windows = args[rule + 1], args[rule + 2], args[rule + 3]
+            -- Whether the value could be unpacked, then -1 - newest, and the counts from there back.
+            local state = value and { pcall(unpacked, value) } or { true, -1 }
+            local length = #state
+            plain = state[1] and length <= sub_windows + 3
+            for i = 2, length do
+              local number = state[i]
+              plain = plain and type(number) == 'number' and number % 1 == 0 and number > -INEXACT and number < INEXACT
+                and (number >= 0) == (i > 2)
+            end
+            plain = plain and (not value or length > 2 and state[3] > 0 and (-1 - state[2]) * width < INEXACT)
+            if not plain then
+              break
+            end
+            local newest = -1 - state[2]
+            if at < newest * width then
+              at = newest * width
+            end
+            local elapsed = at % width
+            local index = (at - elapsed) / width
+            local age = index - newest
+            local used, oldest = 0, 0
+            if age <= sub_windows then
+              for i = 3, sub_windows - age + 2 do
+                used = used + (state[i] or 0)
+              end
+              oldest = state[sub_windows - age + 3] or 0
+            end
+            if oldest > 0 then
+              used = used + math.floor(oldest * (width - elapsed) / width)
+            end
+            local ends = sub_windows + 1
+            if length > 2 and age < ends then
+              reset_after = (ends - age) * width - elapsed
+            end
+            -- The time until at most `allowance` is used, if that is asked for, without other charges than `pending` now.
+            local allowance, pending = nil, 0
+            if cost > limit then
+              outcome = IMPOSSIBLE
+            elseif cost > 0 and used > limit - cost then
+              outcome, allowance = LIMITED, limit - cost
+            else
+              used, pending = used + cost, cost
+            end
+            if used < limit then
+              remaining = limit - used
+            elseif outcome ~= LIMITED then
+              allowance = limit - 1
+            end
+            if allowance then
+              local ahead, retry_after = -1, nil
+              repeat
+                ahead = ahead + 1
+                local age = age + ahead
+                local max = allowance - (ahead < sub_windows and pending or 0)
+                for i = 3, sub_windows - age + 2 do
+                  max = max - (state[i] or 0)
+                end
+                if max >= 0 then
+                  local oldest = age <= sub_windows and state[sub_windows - age + 3] or 0
+                  oldest = oldest + (ahead == sub_windows and pending or 0)
+                  local start = ahead == 0 and elapsed or 0
+                  if oldest > max then
+                    start = math.max(math.floor(width - (max + 1) * width / oldest), start)
+                    while start < width and math.floor(oldest * (width - start) / width) > max do
+                      start = start + 1
+                    end
+                  end
+                  if start < width then
+                    retry_after = ahead * width + start - elapsed
+                  end
+                end
+              until retry_after
+              if outcome == LIMITED then
+                wait = retry_after
+              else
+                remaining = EXHAUSTED + retry_after
+              end
+            end
+            if cost > 0 and outcome == ADMITTED then
+              position, reset_after, expires_at = index, ends * width - elapsed, (index + ends) * width
+              if age == 0 and length > 2 then
+                state[3], expires_at = state[3] + cost, named and expires_at or KEEP
+              else
+                local counts = { true, -1 - index, cost }
+                for back = 1, sub_windows do
+                  counts[back + 3] = back >= age and state[back - age + 3] or 0
+                end
+                length = sub_windows + 3
+                while counts[length] == 0 do
+                  counts[length], length = nil, length - 1
+                end
+                state = counts
+              end
+              next_value = pack(unpack(state, 2))
+            end
+          end
+
+          if not next_value then
+            admitted = admitted and (outcome == ADMITTED or args[charge + 3] == 1)
+            at, position = -1, -1
+          end
+          reply[tier + 1], reply[tier + 2], reply[tier + 3] = outcome, remaining, wait
+          reply[tier + 4], reply[tier + 5], reply[tier + 6] = reset_after, at, position
+          next_values[i], next_expires[i] = next_value, expires_at
+        end
+        if denied then
+          reply[tier + 5], reply[tier + 6] = -1, -1
+        end
+        tier = tier + 6
+      end
+      if not plain then
+        break
+      end
+      denied = not admitted and not denied
+    until not denied
+    if not plain then
+      break
+    end
+    for i = 1, admitted and charges or 0 do
+      local key, value, expires_at = args[first + 4 * i - 4], next_values[i], next_expires[i]
+      if value then
+        values[key] = value
+        -- A key that this call has changed before has not got its expiry yet.
+        if expires_at ~= KEEP or not expires[key] then
+          expires[key] = expires_at
+        end
+      end
+    end
+    operation, written = last + 1, written + 6 * charges
+  end
+
+  -- Only the first write can fail: for the others, memory and permissions are the same.
+  local write = redis.pcall
+  for key = 1, plain and keys or 0 do
+    local expires_at = expires[key]
+    if expires_at then
+      local result
+      if expires_at == KEEP then
+        result = write('SET', KEYS[key], values[key], 'KEEPTTL')
+      elseif named then
+        local milliseconds = math.max(3600000, math.ceil((expires_at - now) / 1000))
+        result = write('SET', KEYS[key], values[key], 'PX', format('%d', milliseconds))
+      else
+        result = write('SET', KEYS[key], values[key], 'PXAT', format('%d', (expires_at + -expires_at % 1000) / 1000))
+      end
+      if result.err then
+        plain = false
+        break
+      end
+      write = call
+    end
+  end
+  if plain then
+    return pack(reply)
+  end
+end
+

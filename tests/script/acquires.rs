@@ -1,0 +1,191 @@
+//! The two ways in which the script decides about acquires: with packed arguments in one loop, with text by functions. Both return the
+//! same replies, and store the same values. Batches with other operations never take the loop.
+
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::{Index, select},
+};
+use support::{property, redis::RedisServer};
+use tollgate::redis::{Connection, cmd};
+
+use crate::script::{command, eval, script};
+
+const START: i64 = 1_700_000_000_000_700;
+
+/// What a key may contain: text, and numbers that are no state, or not in all algorithms.
+const GARBAGE: [&str; 9] = [
+    "'hello'",
+    "''",
+    "cmsgpack.pack(-1, 2.5)",
+    "cmsgpack.pack(-5, -3, 2)",
+    "cmsgpack.pack(5)",
+    "cmsgpack.pack(-3, 1, 1, 1, 1, 1)",
+    "cmsgpack.pack(-100, 1 / 0, 3)",
+    "cmsgpack.pack('a', true, {})",
+    "cmsgpack.pack(-7, '0', 3)",
+];
+
+#[derive(Clone, Debug)]
+struct Call {
+    /// How much later it is than the one before.
+    step: i64,
+    /// A key, and what it contains before the call.
+    garbage: Option<(usize, &'static str)>,
+    /// Without the time.
+    arguments: String,
+    charges: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Trace {
+    keys: usize,
+    calls: Vec<Call>,
+}
+
+fn limits() -> impl Strategy<Value = String> {
+    let limit = select(vec![1, 2, 3, 5, 10, 100]);
+    let unit = select(vec![60, 1000, 7, 60_000_000]);
+    (
+        0..6,
+        limit,
+        unit,
+        select(vec![1, 2, 6, 64]),
+        select(vec![-1, 0, 5, 3000]),
+    )
+        .prop_map(|(kind, limit, unit, other, max_wait)| match kind {
+            0 => format!("token_bucket {limit} {unit} {other}"),
+            1 => format!("leaky_bucket {limit} {unit} {other} {} {max_wait}", limit % 2),
+            2 => format!("fixed_window {limit} {unit} 0"),
+            3 => format!("fixed_window {limit} {unit} 1"),
+            _ => format!("sliding_counter {limit} {unit} {other}"),
+        })
+}
+
+/// The limit with another quota, which is another version of it.
+fn changed(limit: &str, quota: u32) -> String {
+    let mut numbers: Vec<String> = limit.split(' ').map(str::to_owned).collect();
+    numbers[1] = quota.to_string();
+    numbers.join(" ")
+}
+
+/// One operation, mostly an acquire, that charges each key once at most: its arguments, and the number of its charges.
+fn operation(kind: usize, keys: impl Iterator<Item = (usize, u32, bool)>) -> (String, usize) {
+    let name = ["peek", "settle", "reset"].get(kind).unwrap_or(&"acquire");
+    let (mut text, mut charged) = (String::new(), Vec::new());
+    for (key, cost, shadow) in keys {
+        if charged.contains(&key) {
+            continue;
+        }
+        charged.push(key);
+        text += &match *name {
+            "settle" => format!(" {key} {key} {cost} {START} 1000 60 1"),
+            "reset" => format!(" {key} {key}"),
+            _ => format!(" {key} {key} {cost} {}", u32::from(shadow)),
+        };
+    }
+    (format!(" {name} {}{text}", charged.len()), charged.len())
+}
+
+fn traces() -> impl Strategy<Value = Trace> {
+    let cost = select(vec![0, 1, 1, 1, 2, 3, 11, 101]);
+    let charges = vec((any::<Index>(), cost, prop::bool::weighted(0.25)), 1..4);
+    let operations = vec((0..60_usize, charges), 1..6);
+    let step = select(vec![0, 0, 1, 7, 500, 30_000, 1_000_000, 60_000_000, -1_000_000]);
+    let garbage = prop::option::weighted(0.05, (any::<Index>(), select(GARBAGE.to_vec())));
+    let quota = prop::option::weighted(0.1, select(vec![1, 2, 5, 100]));
+    (vec(limits(), 1..6), vec((operations, step, garbage, quota), 1..20)).prop_map(|(limits, calls)| {
+        // One key per limit, both with the same number.
+        let keys = limits.len();
+        let call = |(operations, step, garbage, quota): (Vec<_>, i64, Option<(Index, _)>, Option<u32>)| {
+            let rule = |limit: &String| quota.map_or(limit.clone(), |quota| changed(limit, quota));
+            let rules: Vec<_> = limits.iter().map(rule).collect();
+            let mut arguments = format!("{keys} {} {}", rules.join(" "), operations.len());
+            let mut charges = 0;
+            for (kind, charged) in operations {
+                let charged: Vec<(Index, u32, bool)> = charged;
+                let charged = charged
+                    .iter()
+                    .map(|&(key, cost, shadow)| (1 + key.index(keys), cost, shadow));
+                let (text, charged) = operation(kind, charged);
+                arguments += &text;
+                charges += charged;
+            }
+            let garbage = garbage.map(|(key, value)| (key.index(keys), value));
+            Call {
+                step,
+                garbage,
+                arguments,
+                charges,
+            }
+        };
+        let calls = calls.into_iter().map(call).collect();
+        Trace { keys, calls }
+    })
+}
+
+/// Evaluates the script with packed arguments, and unpacks the reply.
+fn eval_packed(redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
+    const PACK: &str =
+        "for i, text in ipairs(ARGV) do ARGV[i] = tonumber(text) or text end return cmsgpack.pack(unpack(ARGV))";
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
+    let packed: Vec<u8> = cmd("EVAL").arg(PACK).arg(0).arg(arguments).query(redis).unwrap();
+    let mut call = cmd("EVAL");
+    call.arg(script()).arg(keys.len()).arg(keys).arg(packed);
+    let reply: Vec<u8> = call.query(redis).unwrap();
+    cmd("EVAL")
+        .arg("return cmsgpack.unpack(ARGV[1])")
+        .arg(0)
+        .arg(reply)
+        .query(redis)
+        .unwrap()
+}
+
+/// The reply with the indices of garbage, which follow the charges in no particular order, sorted.
+fn sorted(mut reply: Vec<i64>, charges: usize) -> Vec<i64> {
+    reply[1 + 6 * charges..].sort_unstable();
+    reply
+}
+
+#[test]
+fn packed_acquires_are_decided_like_text() {
+    let server = RedisServer::start();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/script/acquires.txt");
+    property::holds(300, file, &traces(), async |_, trace| {
+        assert_same(&mut server.client(), &trace);
+    });
+}
+
+fn assert_same(redis: &mut Connection, Trace { keys, calls }: &Trace) {
+    command::<()>(redis, &["FLUSHALL"]);
+    let names = |kind| (0..*keys).map(|key| format!("{kind}:{key}")).collect::<Vec<_>>();
+    let names = ["text", "packed"].map(names);
+    let [text, packed] = names
+        .each_ref()
+        .map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut now = START;
+    for Call {
+        step,
+        garbage,
+        arguments,
+        charges,
+    } in calls
+    {
+        now += step;
+        if let Some((key, value)) = garbage {
+            let set = format!("redis.call('SET', KEYS[1], {value}) redis.call('SET', KEYS[2], {value})");
+            command::<()>(redis, &["EVAL", &set, "2", text[*key], packed[*key]]);
+        }
+        let arguments = format!("{now} {arguments}");
+        let expected = eval(redis, &text, &arguments).unwrap();
+        let reply = eval_packed(redis, &packed, &arguments);
+        assert_eq!(sorted(reply, *charges), sorted(expected, *charges), "{arguments}");
+        for (text, packed) in text.iter().zip(&packed) {
+            assert_eq!(raw(redis, packed), raw(redis, text), "{arguments}");
+        }
+    }
+}
+
+fn raw(redis: &mut Connection, key: &str) -> Option<Vec<u8>> {
+    cmd("GET").arg(key).query(redis).unwrap()
+}

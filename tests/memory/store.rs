@@ -87,6 +87,39 @@ fn a_flood_of_keys_stays_within_the_bound() {
     assert!((19_937..=20_000).contains(&store.len()), "{}", store.len());
 }
 
+/// Charges each of these keys twice, so that all are too early in the expiry queue. A key expires the later, the greater it is.
+fn charge_twice(store: &MemoryStore, keys: u32) {
+    for _ in 0..2 {
+        (0..keys).for_each(|key| drop(acquire(store, [lasting(key, 1000 + key)])));
+    }
+}
+
+#[test]
+fn no_insert_waits_until_the_key_to_evict_is_found() {
+    let (store, _) = store(1000);
+    charge_twice(&store, 1000);
+    acquire(&store, [lasting("new", 100_000)]);
+    assert_eq!(store.len(), 1001);
+    // Operations that add no key continue, and evict none.
+    (0..500).for_each(|_| drop(acquire(&store, [lasting("new", 1)])));
+    assert_eq!(store.len(), 1001);
+    acquire(&store, [lasting("newer", 100_000)]);
+    let evicted = (0..1000).filter(|key| !holds(&store, key));
+    assert_eq!((evicted.collect::<Vec<_>>(), store.len()), (vec![0, 1], 1000));
+}
+
+#[test]
+fn a_store_exceeds_its_bound_by_a_32nd_at_most() {
+    let (store, _) = store(1000);
+    charge_twice(&store, 1000);
+    for key in 1000..5000 {
+        acquire(&store, [lasting(key, 1000 + key)]);
+        // These are charged again, and are too early in the queue again.
+        (0..20).for_each(|other| drop(acquire(&store, [lasting(key - 37 * other % 500, 10)])));
+        assert!(store.len() <= 1000 + 1000 / 32 + 1, "{} after {key}", store.len());
+    }
+}
+
 #[test]
 fn traffic_sweeps_expired_keys() {
     let (store, clock) = store(1000);

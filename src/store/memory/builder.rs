@@ -36,8 +36,9 @@ pub struct MemoryStoreBuilder {
 impl MemoryStoreBuilder {
     /// The maximal number of keys; a million by default. It bounds keys, not bytes: a sliding log takes eight bytes per entry.
     ///
-    /// The bound is divided among up to 64 shards, so a large store may start to evict slightly before it is full. It should be
-    /// at least the number of tiers of one request, or a request evicts what it has just charged.
+    /// The bound is divided among up to 64 shards, so a large store may start to evict slightly before it is full, and it may hold up to
+    /// 3% more for a moment, because no request waits until the key to evict is found. It should be at least the number of tiers of
+    /// one request, or a request evicts what it has just charged.
     ///
     /// # Panics
     /// If it is 0.

@@ -1,8 +1,11 @@
 //! One shard: charging its keys, sweeping expired ones, and evicting when it is full.
 //!
-//! An entry's due time is never later than its expiry. The sweep computes the real expiry of the heap's head, and reschedules
-//! the head if it has not expired. So charging a key does not touch the heap, and a head whose due time is its expiry is the
-//! key that expires next: the one to sweep, and the one to evict when the shard is full.
+//! An entry's due time is never later than its expiry, and earlier if the key was charged again: charging a key does not touch the
+//! heap. A head that is due before its expiry is rescheduled, so a head whose due time is its expiry is the key that expires next: the
+//! one to sweep, and the one to evict when the shard is full.
+//!
+//! If all keys of a full shard were charged again, all of them have to be rescheduled to find the one to evict. No operation waits for
+//! that: a new key is added before another is evicted, and later operations continue.
 
 use foldhash::quality::RandomState;
 
@@ -20,8 +23,17 @@ use crate::{
 /// A shard with at most this many keys is not swept.
 const MIN_SWEEP_LEN: usize = 4;
 
-/// The maximal number of keys that an operation sweeps: usually more than it adds, so that expired keys do not accumulate.
+/// The maximal number of keys that an operation sweeps, or reschedules for an eviction: usually more than it adds or charges, so that
+/// neither accumulate.
 const MAX_SWEPT: usize = 2;
+
+/// The maximal number of keys that an insert into a full shard reschedules or evicts. Each takes about a microsecond, or two if
+/// it is not in the CPU's caches.
+const MAX_EVICTION_STEPS: usize = 32;
+
+/// By which share of its keys a shard may exceed its bound while an eviction continues: never reached, since an insert that evicts
+/// nothing has rescheduled 32 keys, and each key has been rescheduled before there are a 32nd more.
+const RESERVE: usize = 16;
 
 pub(super) struct Shard {
     heap: IndexedHeap,
@@ -142,11 +154,22 @@ impl Shard {
         if due <= now {
             return;
         }
-        while self.heap.len() >= self.max_keys {
-            self.pop_or_reschedule_due(Micros::MAX);
-        }
+        self.evict();
         let (limit, key) = (limit.clone(), key.clone());
         self.heap.insert(hash, Entry { limit, key, state, due });
+    }
+
+    /// Evicts until there is room for one key, or leaves that to later operations.
+    fn evict(&mut self) {
+        let mut steps = 0;
+        while self.heap.len() >= self.max_keys {
+            let is_reserve_used = self.heap.len() >= self.max_keys + self.max_keys / RESERVE;
+            if steps >= MAX_EVICTION_STEPS && !is_reserve_used {
+                return;
+            }
+            self.reschedule_or_pop_head();
+            steps += 1;
+        }
     }
 
     pub(super) fn remove(&mut self, hash: u64, charge: &Charge) {
@@ -157,26 +180,41 @@ impl Shard {
 
     /// Removes a few expired keys. Every operation calls it.
     pub(super) fn sweep(&mut self, now: Micros) {
+        if self.heap.len() > self.max_keys {
+            return self.continue_eviction();
+        }
         for _ in 0..MAX_SWEPT {
-            if !self.sweeps || self.heap.len() <= MIN_SWEEP_LEN || !self.pop_or_reschedule_due(now) {
+            let is_due = self.heap.head().is_some_and(|head| head.due <= now);
+            if !self.sweeps || self.heap.len() <= MIN_SWEEP_LEN || !is_due {
                 return;
             }
+            self.reschedule_or_pop_head();
         }
         self.heap.shrink();
     }
 
-    /// If the head is due by `deadline`, removes it if its due time is its expiry, otherwise reschedules it. Returns whether it
-    /// was due.
-    fn pop_or_reschedule_due(&mut self, deadline: Micros) -> bool {
-        let Some(head) = self.heap.head().filter(|head| head.due <= deadline) else {
+    /// Reschedules a few keys, so that the next insert finds the ones to evict. It evicts none: that could be the key just added.
+    #[cold]
+    fn continue_eviction(&mut self) {
+        for _ in 0..MAX_SWEPT {
+            self.reschedule_head();
+        }
+    }
+
+    /// Reschedules the head if it expires later than it is due, otherwise removes it.
+    fn reschedule_or_pop_head(&mut self) {
+        if !self.reschedule_head() {
+            self.heap.remove(HEAD);
+        }
+    }
+
+    /// Reschedules the head if it expires later than it is due, and returns whether it does.
+    fn reschedule_head(&mut self) -> bool {
+        let stale = self.heap.head().map(|head| (head.due, head.expires_at()));
+        let Some((_, expires_at)) = stale.filter(|(due, expires_at)| due < expires_at) else {
             return false;
         };
-        let expires_at = head.expires_at();
-        if expires_at <= head.due {
-            self.heap.remove(HEAD);
-        } else {
-            self.heap.reschedule(HEAD, expires_at);
-        }
+        self.heap.reschedule(HEAD, expires_at);
         true
     }
 }

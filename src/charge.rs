@@ -126,10 +126,14 @@ impl Charges {
     }
 
     /// Adds a charge, or returns an error if its key is already charged under the same limit.
+    #[inline]
     pub fn push(&mut self, charge: Charge) -> Result<(), DuplicateKey> {
         if self.0.iter().any(|other| other.counts_as(&charge)) {
             let Charge { limit, key, .. } = charge;
             return Err(DuplicateKey { limit, key });
+        }
+        if self.0.len() == 1 {
+            self.0.reserve(3); // one allocation for the tiers that most requests have, if they have several
         }
         self.0.push(charge);
         Ok(())
@@ -158,6 +162,7 @@ impl Charges {
     }
 
     /// Whether there are no charges, so that no limit applies.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -168,6 +173,7 @@ impl Charges {
     }
 
     /// Whether a queueing leaky bucket may delay the request.
+    #[inline]
     pub(crate) fn may_queue(&self) -> bool {
         self.0.iter().any(|charge| charge.limit.algorithm().is_queueing())
     }
@@ -179,6 +185,7 @@ impl Charges {
     }
 
     /// The charge, if there is exactly one.
+    #[inline]
     pub(crate) fn into_one(self) -> Result<Charge, Self> {
         self.0.into_inner().map(|[charge]| charge).map_err(Self)
     }

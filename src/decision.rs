@@ -176,6 +176,7 @@ impl TierDecision {
     }
 
     /// Whether it does not deny the request.
+    #[inline]
     pub(crate) fn passes(&self) -> bool {
         self.charge.shadow || self.verdict.outcome.admits()
     }
@@ -207,6 +208,7 @@ impl Decision {
         Self::new(now, tiers.into_iter().collect())
     }
 
+    #[inline]
     pub(crate) fn new(now: Micros, tiers: TierDecisions) -> Self {
         Self {
             now,
@@ -216,6 +218,7 @@ impl Decision {
     }
 
     /// For a request with one tier.
+    #[inline]
     pub(crate) fn of_one(now: Micros, tier: TierDecision) -> Self {
         Self::new(now, TierDecisions::from_buf([tier]))
     }
@@ -319,6 +322,7 @@ impl Decision {
     }
 
     /// Whether the request may pass: every tier that is not a shadow admits it.
+    #[inline]
     pub fn admits(&self) -> bool {
         self.tiers.iter().all(TierDecision::passes)
     }
@@ -396,6 +400,7 @@ impl Decision {
     }
 
     /// Whether the response may settle or refund one of the charges.
+    #[inline]
     pub(crate) fn is_provisional(&self) -> bool {
         self.tiers.iter().any(|tier| tier.charge.settled_by.is_some())
     }

@@ -43,7 +43,10 @@ impl DecisionSpan {
     }
 
     pub(crate) fn in_scope<T>(&self, step: impl FnOnce() -> T) -> T {
-        self.0.in_scope(step)
+        match self.0.is_disabled() {
+            true => step(),
+            false => self.0.in_scope(step),
+        }
     }
 
     pub(crate) async fn instrument<T>(&self, future: impl Future<Output = T>) -> T {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use foldhash::quality::FixedState;
+use http::HeaderValue;
 
 use crate::{
     algorithm::{Algorithm, AnyAlgorithm},
@@ -40,6 +41,8 @@ struct LimitInner {
     metrics: LimitMetrics,
     /// May be set with the first request, whose cost extractor knows it. It is not in the charge, which is moved often.
     unit: OnceLock<QuotaUnit>,
+    /// Set with the first response, since it contains the unit.
+    header_policy: OnceLock<HeaderValue>,
 }
 
 /// What a limit counts does not affect its decisions.
@@ -83,6 +86,7 @@ impl Limit {
             shape,
             metrics,
             unit: OnceLock::new(),
+            header_policy: OnceLock::new(),
         }))
     }
 
@@ -117,6 +121,11 @@ impl Limit {
     /// Names what it counts, unless that has been named before.
     pub(crate) fn set_unit(&self, unit: QuotaUnit) {
         self.0.unit.get_or_init(|| unit);
+    }
+
+    /// Its policy in response headers, built with the first response.
+    pub(crate) fn header_policy(&self, build: impl FnOnce() -> HeaderValue) -> &HeaderValue {
+        self.0.header_policy.get_or_init(build)
     }
 
     /// The prefix of stored keys: equal for limits that share their state.

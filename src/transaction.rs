@@ -120,11 +120,12 @@ fn tiers(
     now: Micros,
     cost: impl Fn(&Charge) -> Cost,
 ) -> TierDecisions {
-    let tier = |(index, charge)| {
+    let mut tiers = TierDecisions::with_capacity(charges.size_hint().0);
+    for (index, charge) in charges.enumerate() {
         let verdict = states.peek(index, &charge, now, cost(&charge));
-        TierDecision::new(charge, verdict)
-    };
-    charges.enumerate().map(tier).collect()
+        tiers.push(TierDecision::new(charge, verdict));
+    }
+    tiers
 }
 
 /// States that a store has loaded.

@@ -43,12 +43,14 @@ pub(crate) enum NotCharged {
 
 impl ChargeBuilder {
     /// The index of the next tier, in the order in which a policy visits its tiers.
+    #[inline]
     pub(super) fn next_tier(&mut self) -> TierIndex {
         self.tiers += 1;
         TierIndex(NonZeroU8::new(self.tiers).expect("a layer has at most 255 tiers"))
     }
 
     /// Adds a charge, which fails open unless the layer fails closed. The limits of a policy have distinct names.
+    #[inline]
     pub(crate) fn push(&mut self, mut charge: Charge) {
         charge.fails_open = true;
         let pushed = self.charges.push(charge);
@@ -69,6 +71,7 @@ impl ChargeBuilder {
     }
 
     /// The charges to acquire, or why the request is rejected.
+    #[inline]
     pub(crate) fn build(self) -> Result<Charges, NotCharged> {
         match (self.access, self.unfiltered, self.missing_key) {
             (Access::Blocked, _, _) => Err(NotCharged::Blocked),

@@ -4,10 +4,10 @@ use std::{fmt, sync::Arc};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{super::effective_window, base64, header_values::visible};
+use super::{super::effective_window, base64, header_list::List, header_values::visible};
 use crate::{
-    decimal::DecimalBuf,
     decision::{Decision, TierDecision},
+    limit::Limit,
 };
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -38,64 +38,68 @@ impl IetfHeaders {
     /// Appends the fields. They are lists, so the members of inner layers are kept. `RateLimit` reports the tiers that denied the
     /// request, so that it agrees with `Retry-After`, and nothing of a layer around the one that did.
     pub(super) fn write(&self, decision: &Decision, denied_inside: bool, headers: &mut HeaderMap) {
-        let [policy, state] = match self.draft {
-            IetfDraft::Draft11 => self.lists(decision, denied_inside),
+        let [policies, states] = match self.draft {
+            IetfDraft::Draft11 => [self.policies(decision), self.states(decision, denied_inside)],
         };
-        for (name, list) in [(RATELIMIT_POLICY, policy), (RATELIMIT, state)] {
-            if let Ok(list) = HeaderValue::try_from(list)
-                && !list.is_empty()
-            {
+        for (name, list) in [(RATELIMIT_POLICY, policies), (RATELIMIT, states)] {
+            if let Some(list) = list {
                 headers.append(name, list);
             }
         }
     }
 
-    /// The list of policies, and that of their states. The names of limits and units need no escaping.
-    fn lists(&self, decision: &Decision, denied_inside: bool) -> [Vec<u8>; 2] {
-        let [mut policy, mut state] = [(); 2].map(|()| Vec::with_capacity(64));
-        let is_admitted = decision.admits();
-        for tier in visible(decision) {
-            let algorithm = tier.limit().algorithm();
-            let partition_key = self.partition_key.as_ref().and_then(|key| key(tier));
-            begin(&mut policy, tier);
-            number(&mut policy, b";q=", algorithm.capacity().into());
-            if let Some(unit) = tier.limit().unit() {
-                append(&mut policy, [b";qu=\"", unit.name().as_bytes(), b"\""]);
-            }
-            if let Some(window) = effective_window::policy_window(algorithm) {
-                number(&mut policy, b";w=", window);
-            }
-            key(&mut policy, partition_key.as_deref());
-            if !denied_inside && (is_admitted || !tier.passes()) {
-                begin(&mut state, tier);
-                number(&mut state, b";r=", effective_window::remaining(tier));
-                number(&mut state, b";t=", effective_window::seconds(tier));
-                key(&mut state, partition_key.as_deref());
-            }
+    /// The policies of the tiers. That of a single tier is shared by all responses.
+    fn policies(&self, decision: &Decision) -> Option<HeaderValue> {
+        let mut tiers = visible(decision);
+        if let (Some(only), None, None) = (tiers.next(), tiers.next(), &self.partition_key) {
+            return Some(policy(only.limit()).clone());
         }
-        [policy, state]
+        let mut list = List::default();
+        for tier in visible(decision) {
+            list.begin_member(policy(tier.limit()).as_bytes());
+            self.append_key(&mut list, tier);
+        }
+        list.into_value()
+    }
+
+    /// The states of the tiers: what remains, and the effective window.
+    fn states(&self, decision: &Decision, denied_inside: bool) -> Option<HeaderValue> {
+        if denied_inside {
+            return None;
+        }
+        let (mut list, is_admitted) = (List::default(), decision.admits());
+        for tier in visible(decision).filter(|tier| is_admitted || !tier.passes()) {
+            let quoted_name = ..tier.limit().name().len() + 2;
+            list.begin_member(&policy(tier.limit()).as_bytes()[quoted_name]);
+            list.append_number(b";r=", effective_window::remaining(tier));
+            list.append_number(b";t=", effective_window::seconds(tier));
+            self.append_key(&mut list, tier);
+        }
+        list.into_value()
+    }
+
+    /// The partition key of a tier, a byte sequence.
+    fn append_key(&self, list: &mut List, tier: &TierDecision) {
+        if let Some(key) = self.partition_key.as_ref().and_then(|key| key(tier)) {
+            list.append_all([b";pk=:", &base64::padded(&key), b":"]);
+        }
     }
 }
 
-/// Begins a member of a list with the name of the limit.
-fn begin(list: &mut Vec<u8>, tier: &TierDecision) {
-    let separator: &[u8] = if list.is_empty() { b"\"" } else { b", \"" };
-    append(list, [separator, tier.limit().name().as_bytes(), b"\""]);
-}
-
-fn number(list: &mut Vec<u8>, parameter: &[u8], value: u64) {
-    append(list, [parameter, DecimalBuf::new().format(value)]);
-}
-
-/// The partition key, a byte sequence.
-fn key(list: &mut Vec<u8>, partition_key: Option<&[u8]>) {
-    if let Some(partition_key) = partition_key {
-        append(list, [b";pk=:", &base64::padded(partition_key), b":"]);
-    }
-}
-
-fn append<const N: usize>(list: &mut Vec<u8>, parts: [&[u8]; N]) {
-    parts.iter().for_each(|part| list.extend_from_slice(part));
+/// The policy of a limit, built once. The names of limits and units need no escaping.
+fn policy(limit: &Limit) -> &HeaderValue {
+    limit.header_policy(|| {
+        let (mut policy, algorithm) = (List::default(), limit.algorithm());
+        policy.append_all([b"\"", limit.name().as_bytes(), b"\""]);
+        policy.append_number(b";q=", algorithm.capacity().into());
+        if let Some(unit) = limit.unit() {
+            policy.append_all([b";qu=\"", unit.name().as_bytes(), b"\""]);
+        }
+        if let Some(window) = effective_window::policy_window(algorithm) {
+            policy.append_number(b";w=", window);
+        }
+        policy.into_value().expect("it begins with the name")
+    })
 }
 
 impl fmt::Debug for IetfHeaders {

@@ -5,6 +5,7 @@ mod body;
 #[cfg(feature = "axum")]
 mod decision_extractor;
 mod grpc;
+mod header_list;
 mod header_values;
 mod headers;
 mod ietf;

@@ -24,6 +24,7 @@ pub(super) fn apply(shards: &Shards, operation: Operation) -> Decision {
     }
 }
 
+#[inline]
 pub(super) fn acquire(shards: &Shards, charges: Charges) -> Decision {
     let now = shards.clock.now();
     match charges.into_one() {
@@ -46,10 +47,13 @@ fn apply_locked(shards: &Shards, operation: Operation, now: Micros) -> Decision 
     decision
 }
 
+/// A list with an element per tier. More than four are on the heap.
+type PerTier<T> = SmallVec<[T; 4]>;
+
 /// The locked shards of an operation, and the location of each of its charges.
 struct LockedShards<'a> {
-    shards: SmallVec<[MutexGuard<'a, Shard>; 3]>,
-    locations: SmallVec<[Location; 3]>,
+    shards: PerTier<MutexGuard<'a, Shard>>,
+    locations: PerTier<Location>,
 }
 
 #[derive(Clone, Copy)]
@@ -60,23 +64,27 @@ struct Location {
 }
 
 impl<'a> LockedShards<'a> {
+    /// Adds to its lists one by one: collecting a few elements takes several times as long.
     fn lock(shards: &'a Shards, operation: &Operation) -> Self {
-        let hashes: SmallVec<[u64; 3]> = operation
-            .charges()
-            .map(|charge| shards.hash(&charge.limit, &charge.key))
-            .collect();
-        let index = |hash: &u64| shards.shard_index(*hash);
-        let mut indices: SmallVec<[usize; 3]> = hashes.iter().map(index).collect();
+        let (mut locations, mut indices) = (PerTier::new(), PerTier::new());
+        for charge in operation.charges() {
+            let hash = shards.hash(&charge.limit, &charge.key);
+            let shard = shards.shard_index(hash);
+            locations.push(Location { hash, shard });
+            indices.push(shard);
+        }
         // In ascending order, so that transactions with common shards cannot deadlock.
         indices.sort_unstable();
         indices.dedup();
-        let location = |&hash: &u64| Location {
-            hash,
-            shard: indices.iter().position(|&i| i == index(&hash)).unwrap_or_default(),
-        };
+        for location in &mut locations {
+            let position = indices.iter().position(|index| *index == location.shard);
+            location.shard = position.expect("every shard of a charge is locked");
+        }
+        let mut locked = PerTier::new();
+        indices.iter().for_each(|index| locked.push(shards.lock(*index)));
         Self {
-            locations: hashes.iter().map(location).collect(),
-            shards: indices.iter().map(|&index| shards.lock(index)).collect(),
+            shards: locked,
+            locations,
         }
     }
 

@@ -72,6 +72,7 @@ impl Store for MemoryStore {
         ready(Ok(locked_shards::apply(&self.0, operation)))
     }
 
+    #[inline]
     fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
         Ok(locked_shards::acquire(&self.0, charges))
     }

@@ -1,40 +1,24 @@
 //! The time that a layer adds to a request, without a network.
 
-use std::{
-    hint::black_box,
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, time::Instant};
 
-use axum::{
-    Router,
-    body::Body,
-    extract::{ConnectInfo, Request},
-    http::HeaderMap,
-    routing::get,
-};
-use tollgate::{ClientIp, HttpResponder, MemoryStore, Quota, RateLimitLayer, RuleSet, RulesLayer, Tier, TokenBucket};
-use tower::{Service, ServiceExt};
-use tower_governor::{GovernorLayer, governor::GovernorConfigBuilder};
+use axum::Router;
+use tollgate::{HttpResponder, MemoryStore, RuleSet, RulesLayer};
 
+use super::routers::{LIMIT, call, plain, with_tower_governor, with_x_headers};
 use crate::runner::{Pair, Runner, median};
 
 /// The number of requests between two readings of the clock.
 const BATCH: u32 = 1000;
 
-/// The number of clients, and the limit of each per hour: in the hundreds like most limits, and in total more than the
-/// benchmark sends.
-const CLIENTS: u32 = 20_000;
-const LIMIT: u32 = 999;
-
 /// The same limit, in code on both sides.
 pub fn against_tower_governor(runner: &Runner) -> Pair {
-    added(runner, (with_ours(), 3), (with_tower_governor(), 2))
+    added(runner, (with_x_headers(), 3), (with_tower_governor(), 2))
 }
 
 /// Our own limit, from a rules file and in code.
 pub fn rules(runner: &Runner) -> Pair {
-    added(runner, (with_rules(), 3), (with_ours(), 3))
+    added(runner, (with_rules(), 3), (with_x_headers(), 3))
 }
 
 /// The time that each of two layers adds to a plain router. The numbers are the expected counts of rate-limit headers.
@@ -69,16 +53,6 @@ fn added(runner: &Runner, ours: (Router, usize), other: (Router, usize)) -> Pair
     })
 }
 
-fn plain() -> Router {
-    Router::new().route("/", get(async || "hello"))
-}
-
-fn with_ours() -> Router {
-    let bucket = TokenBucket::new(Quota::per_hour(LIMIT));
-    let layer = RateLimitLayer::new(Tier::new("client", bucket, ClientIp::peer()), MemoryStore::new());
-    plain().layer(layer.respond_with(HttpResponder::new().without_ietf_headers()))
-}
-
 fn with_rules() -> Router {
     let rules = format!(
         "[[limit]]\nname = \"client\"\nalgorithm = \"token_bucket\"\nlimit = {LIMIT}\nwindow = \"1h\"\nkey = \"ip\"\n"
@@ -86,16 +60,6 @@ fn with_rules() -> Router {
     let rules = RuleSet::parse(&rules).expect("valid rules");
     let layer = RulesLayer::new(rules, MemoryStore::new());
     plain().layer(layer.respond_with(HttpResponder::new().without_ietf_headers()))
-}
-
-fn with_tower_governor() -> Router {
-    let mut config = GovernorConfigBuilder::default();
-    let config = config
-        .period(Duration::from_secs(3600) / LIMIT)
-        .burst_size(LIMIT)
-        .use_headers()
-        .finish();
-    plain().layer(GovernorLayer::new(config.expect("a valid configuration")))
 }
 
 async fn nanoseconds_per_request(service: &mut Router, first: u32) -> f64 {
@@ -112,18 +76,4 @@ async fn limit_headers(service: &mut Router) -> usize {
         .keys()
         .filter(|name| name.as_str().starts_with("x-ratelimit-"))
         .count()
-}
-
-/// Calls the service like a server that has accepted a connection from a client.
-async fn call(service: &mut Router, turn: u32) -> HeaderMap {
-    let mut request = Request::new(Body::empty());
-    let [_, _, third, fourth] = (turn % CLIENTS).to_be_bytes();
-    let peer = SocketAddr::from(([10, 0, third, fourth], 1234));
-    request.extensions_mut().insert(ConnectInfo(peer));
-    let service = <Router as ServiceExt<Request>>::ready(service)
-        .await
-        .expect("a ready service");
-    let response = service.call(request).await.expect("an infallible service");
-    assert!(response.status().is_success());
-    response.into_parts().0.headers
 }

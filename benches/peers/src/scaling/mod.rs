@@ -5,6 +5,7 @@ mod redis;
 
 use std::time::Duration;
 
+pub use self::memory::tiers as memory_tiers;
 use crate::benchmark::{Group, Scaling};
 
 const LOG_LIMITS: &[usize] = &[10, 100, 1_000, 10_000];

@@ -13,12 +13,16 @@ const BATCH: u32 = 1000;
 
 /// The same limit, in code on both sides.
 pub fn against_tower_governor(runner: &Runner) -> Pair {
-    added(runner, (with_x_headers(), 3), (with_tower_governor(), 2))
+    added(
+        runner,
+        (with_x_headers(MemoryStore::new()), 3),
+        (with_tower_governor(), 2),
+    )
 }
 
 /// Our own limit, from a rules file and in code.
 pub fn rules(runner: &Runner) -> Pair {
-    added(runner, (with_rules(), 3), (with_x_headers(), 3))
+    added(runner, (with_rules(), 3), (with_x_headers(MemoryStore::new()), 3))
 }
 
 /// The time that each of two layers adds to a plain router. The numbers are the expected counts of rate-limit headers.

@@ -23,12 +23,12 @@ pub fn plain() -> Router {
 }
 
 /// Our layer, with its default headers.
-pub fn layer() -> RateLimitLayer<TokenBucket, ClientIp, MemoryStore> {
-    RateLimitLayer::token_bucket("client", Quota::per_hour(LIMIT), ClientIp::peer(), MemoryStore::new())
+pub fn layer(store: MemoryStore) -> RateLimitLayer<TokenBucket, ClientIp, MemoryStore> {
+    RateLimitLayer::token_bucket("client", Quota::per_hour(LIMIT), ClientIp::peer(), store)
 }
 
-pub fn with_x_headers() -> Router {
-    plain().layer(layer().respond_with(HttpResponder::new().without_ietf_headers()))
+pub fn with_x_headers(store: MemoryStore) -> Router {
+    plain().layer(layer(store).respond_with(HttpResponder::new().without_ietf_headers()))
 }
 
 pub fn with_tower_governor() -> Router {

@@ -28,9 +28,10 @@ const SCRIPT: &str = "Redis's single core is saturated (`redis_raw_batches_256` 
 /// The bottleneck of a single request.
 const STARTUP: &str = "One round trip instead of two, and most of a round trip is waking up Redis and the client. By callgrind, the call takes Redis \
     82,600 instructions for one charge (123,400 with functions, 159,000 with states as text), against 85,000 for the naive script \
-    and 17,000 for an empty one. The same for this one algorithm only, and without checking what is stored, would take 62,000. \
-    Tried: functions only for the algorithms that a call uses, few upvalues, one loop without functions, no task for a single \
-    request (all kept), no timer, the same connection for consecutive calls (no gain).";
+    and 17,000 for an empty one; by INFO commandstats, 12 us instead of 20 us, of a round trip of 40 us and more. The same for this \
+    one algorithm only, and without checking what is stored, would take 62,000. Tried: functions only for the algorithms that a call \
+    uses, few upvalues, one loop without functions, no task for a single request (all kept), no timer, the same connection for \
+    consecutive calls (no gain).";
 
 /// The bottleneck of requests that are denied without Redis.
 const DENIAL_CACHE: &str = "The denial cache denies these requests without Redis in about a microsecond: the cost of the task, the future and the lookup.";

@@ -31,8 +31,8 @@ const MAX_SWEPT: usize = 2;
 /// it is not in the CPU's caches.
 const MAX_EVICTION_STEPS: usize = 32;
 
-/// By which share of its keys a shard may exceed its bound while an eviction continues: never reached, since an insert that evicts
-/// nothing has rescheduled 32 keys, and each key has been rescheduled before there are a 32nd more.
+/// By which share of its keys a shard may exceed its bound while an eviction continues. An insert that evicts nothing has rescheduled
+/// 32 keys, so each has been before there are a 32nd more, unless requests charge more than two keys of a shard at once.
 const RESERVE: usize = 16;
 
 pub(super) struct Shard {

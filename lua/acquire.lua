@@ -21,7 +21,7 @@ if plain then
   local operation = cursor + 1
   plain = operations > 0
   for _ = 1, operations do
-    if args[operation] ~= 'acquire' then
+    if args[operation] ~= 'acquire' and args[operation] ~= 'lease' then
       plain = false
       break
     end
@@ -55,12 +55,24 @@ if plain then
   -- The values that the charges of an operation get if all of them are admitted, and when they expire.
   local next_values, next_expires = { nil, nil, nil, nil }, { nil, nil, nil, nil }
 
+  -- Whether the last acquire was admitted: otherwise the leases after it are not charged.
+  local passed = false
+
   operation = cursor + 1
   for _ = 1, plain and operations or 0 do
     local charges = args[operation + 1]
     local first, last = operation + 2, operation + 1 + 4 * charges
     local admitted, denied = true, false
+    local is_lease = args[operation] == 'lease'
     repeat
+      if is_lease and not passed then
+        admitted = false
+        for tier = written, written + 6 * charges - 6, 6 do
+          reply[tier + 1], reply[tier + 2], reply[tier + 3] = LIMITED, 0, 0
+          reply[tier + 4], reply[tier + 5], reply[tier + 6] = 0, -1, -1
+        end
+        break
+      end
       local tier, i = written, 0
       for charge = first, last, 4 do
         i = i + 1
@@ -278,6 +290,9 @@ if plain then
     until not denied
     if not plain then
       break
+    end
+    if not is_lease then
+      passed = admitted
     end
     for i = 1, admitted and charges or 0 do
       local key, value, expires_at = args[first + 4 * i - 4], next_values[i], next_expires[i]

@@ -75,8 +75,12 @@ local ACQUIRE, SETTLE, RESET = 4, 7, 2
 -- The time, then six numbers per charge; the table is preallocated for one charge, like most calls. `written` is its length.
 local reply, written = { now, nil, nil, nil, nil, nil, nil }, 1
 
+-- Whether the last acquire was admitted: otherwise the leases after it are not charged.
+local passed = false
+
 -- Peeks all charges, and commits them only if all admit, unless it only peeks.
 local function acquire(only_peeks)
+  passed = false
   local args, states, reply = args, states, reply
   local first, tier, admitted = cursor + 3, written, true
   local last = cursor + 2 + ACQUIRE * args[cursor + 2]
@@ -107,7 +111,7 @@ local function acquire(only_peeks)
     end
     tier = tier + 6
   end
-  cursor, written = last, tier
+  cursor, written, passed = last, tier, admitted
 end
 
 -- The other operations, which are rare, by name.
@@ -122,7 +126,24 @@ local function rare_operations()
 
   -- Returns the verdicts of an acquire, and charges nothing.
   local function peek()
+    local passed_before = passed
     acquire(true)
+    passed = passed_before
+  end
+
+  -- Charges a lease, if the last acquire was admitted. Its refusal denies nobody.
+  local function lease()
+    if passed then
+      acquire()
+      passed = true
+      return
+    end
+    local charges = args[cursor + 2]
+    for tier = written, written + 6 * charges - 6, 6 do
+      reply[tier + 1], reply[tier + 2], reply[tier + 3] = LIMITED, 0, 0
+      reply[tier + 4], reply[tier + 5], reply[tier + 6] = 0, -1, -1
+    end
+    cursor, written = cursor + 2 + ACQUIRE * charges, written + 6 * charges
   end
 
   -- Corrects charges to their true cost.
@@ -155,6 +176,6 @@ local function rare_operations()
     end
   end
 
-  return { peek = peek, settle = settle, reset = reset }
+  return { peek = peek, lease = lease, settle = settle, reset = reset }
 end
 

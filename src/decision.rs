@@ -316,6 +316,15 @@ impl Decision {
         self.tiers[tier].verdict = verdict;
     }
 
+    /// Inserts tiers at their positions among all tiers, in ascending order.
+    #[cfg(feature = "redis")]
+    pub(crate) fn with_tiers_at(mut self, tiers: Vec<(usize, TierDecision)>) -> Self {
+        for (position, tier) in tiers {
+            self.tiers.insert(position.min(self.tiers.len()), tier);
+        }
+        self
+    }
+
     #[cfg(feature = "redis")]
     pub(crate) fn into_tiers(self) -> TierDecisions {
         self.tiers

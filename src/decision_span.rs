@@ -35,6 +35,7 @@ impl DecisionSpan {
             keys = %joined(charges, |charge| charge.key.digest()),
             outcome = Empty,
             by = Empty,
+            by_lease = Empty,
             unchecked = Empty,
             denied_by = Empty,
             retry_after = Empty,

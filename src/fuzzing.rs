@@ -14,7 +14,7 @@ use crate::{
     receipt::{Charged, Receipt},
     store::redis::protocol::{
         OperationError, Prefix, Reply,
-        encode::{self, encode},
+        encode::{self, CallPart, encode},
     },
     time::Micros,
 };
@@ -104,7 +104,7 @@ pub enum Answer {
 
 impl Call {
     pub fn new(operations: Vec<Operation>, now: Option<Micros>) -> Self {
-        let command = encode(operations.iter(), &prefix(), now);
+        let command = encode(operations.iter().map(CallPart::Operation), &prefix(), now);
         Self { operations, command }
     }
 

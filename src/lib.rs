@@ -29,6 +29,7 @@
 //! - [Quick start](guide::quick_start), [choosing a limit](guide::choosing), and [several limits on one request](guide::tiers).
 //! - [Client addresses behind proxies](guide::behind_proxies).
 //! - [When Redis fails](guide::when_redis_fails), and [Sentinel and Cluster](guide::sentinels_and_clusters).
+//! - [Leases](guide::leases), for keys that thousands of requests per second share.
 //! - [Testing your service](guide::testing) with a manual clock.
 //! - [Migrating from tower_governor](guide::migrating).
 //!

@@ -4,6 +4,7 @@ use std::{
     fmt,
     hash::BuildHasher,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use foldhash::quality::FixedState;
@@ -14,6 +15,7 @@ use crate::{
     config_error::{self, ConfigError},
     metrics::LimitMetrics,
     quota::{MUST_BE_WORD, QuotaUnit, is_word},
+    time::{Micros, micros},
 };
 
 /// An algorithm with a name. Clones are cheap.
@@ -34,7 +36,9 @@ pub struct Limit(Arc<LimitInner>);
 #[derive(Debug)]
 struct LimitInner {
     name: Box<str>,
+    /// The algorithm of the state, which is stricter than that of the limit if it is leased.
     algorithm: AnyAlgorithm,
+    lease: Option<LeaseSettings>,
     shape: Box<str>,
     /// Computed once, so that lookups hash only the key. It is neither secret nor unique: limits are compared by shape.
     shape_hash: u64,
@@ -45,10 +49,26 @@ struct LimitInner {
     header_policy: OnceLock<HeaderValue>,
 }
 
+/// A shorter lease would end before the reply of Redis.
+const MIN_LEASE: Duration = Duration::from_millis(1);
+
+/// What a node holds is out of reach for others for as long.
+const MAX_LEASE: Duration = Duration::from_secs(60);
+
+/// The lease of a limit, as it was configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LeaseSettings {
+    time: Micros,
+    /// The algorithm without the lease.
+    unleased: AnyAlgorithm,
+    /// Whether units can be leased: a bucket may be too small, and a queue never is leased.
+    has_effect: bool,
+}
+
 /// What a limit counts does not affect its decisions.
 impl PartialEq for LimitInner {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.algorithm == other.algorithm
+        self.name == other.name && self.algorithm == other.algorithm && self.lease == other.lease
     }
 }
 
@@ -67,21 +87,49 @@ impl Limit {
     /// A limit with a name, or an error if the name is invalid.
     pub fn try_new(name: &str, algorithm: impl Algorithm) -> Result<Self, ConfigError> {
         check_name(name)?;
-        Ok(Self::named(name, algorithm.to_any(), LimitMetrics::new(name)))
+        Ok(Self::named(name, algorithm.to_any(), None, LimitMetrics::new(name)))
     }
 
-    /// A version of the limit with another algorithm.
+    /// The limit with a lease, as [`Tier::lease`](crate::Tier::lease) documents it.
+    ///
+    /// # Panics
+    /// If [`try_lease`](Self::try_lease) returns an error.
+    #[track_caller]
+    #[must_use]
+    pub fn lease(&self, time: Duration) -> Self {
+        config_error::expect(self.try_lease(time))
+    }
+
+    /// The limit with a lease, or an error if the time is not from a millisecond to a minute.
+    pub fn try_lease(&self, time: Duration) -> Result<Self, ConfigError> {
+        check_lease(time)?;
+        Ok(self.version(*self.unleased_algorithm(), Some(micros(time))))
+    }
+
+    /// A version of the limit with another algorithm, and the same lease.
     pub(crate) fn with_algorithm(&self, algorithm: AnyAlgorithm) -> Self {
-        let version = Self::named(self.name(), algorithm, self.metrics().clone());
+        self.version(algorithm, self.configured_lease())
+    }
+
+    fn version(&self, algorithm: AnyAlgorithm, lease: Option<Micros>) -> Self {
+        let version = Self::named(self.name(), algorithm, lease, self.metrics().clone());
         self.unit().into_iter().for_each(|unit| version.set_unit(unit.clone()));
         version
     }
 
-    fn named(name: &str, algorithm: AnyAlgorithm, metrics: LimitMetrics) -> Self {
-        let shape: Box<str> = shape(name, &algorithm).into();
+    fn named(name: &str, unleased: AnyAlgorithm, lease: Option<Micros>, metrics: LimitMetrics) -> Self {
+        let leased = lease.and_then(|time| unleased.leased(time));
+        let algorithm = leased.unwrap_or(unleased);
+        let shape: Box<str> = shape(name, &unleased, lease).into();
+        let lease = lease.map(|time| LeaseSettings {
+            time,
+            unleased,
+            has_effect: leased.is_some(),
+        });
         Self(Arc::new(LimitInner {
             name: name.into(),
             algorithm,
+            lease,
             shape_hash: FixedState::default().hash_one(&shape),
             shape,
             metrics,
@@ -108,9 +156,29 @@ impl Limit {
         &self.0.name
     }
 
-    /// The algorithm.
+    /// The algorithm that decides. With a lease, it is stricter than the one that was configured.
     pub fn algorithm(&self) -> &AnyAlgorithm {
         &self.0.algorithm
+    }
+
+    /// For how long nodes may [lease](crate::Tier::lease) units. `None` without a lease, and where a lease would have no effect.
+    pub fn lease_time(&self) -> Option<Duration> {
+        self.lease_micros().map(Duration::from_micros)
+    }
+
+    /// The algorithm without its lease, as it was configured.
+    pub fn unleased_algorithm(&self) -> &AnyAlgorithm {
+        self.0.lease.as_ref().map_or(&self.0.algorithm, |lease| &lease.unleased)
+    }
+
+    /// How long units may be spent after they were charged, if nodes may lease them.
+    pub(crate) fn lease_micros(&self) -> Option<Micros> {
+        self.0.lease.filter(|lease| lease.has_effect).map(|lease| lease.time)
+    }
+
+    /// The lease time, whether it has an effect or not: another quota may have one.
+    pub(crate) fn configured_lease(&self) -> Option<Micros> {
+        self.0.lease.map(|lease| lease.time)
     }
 
     /// What it counts, if not requests. Unless it is named, a layer learns it from the cost of the first request.
@@ -164,12 +232,26 @@ impl fmt::Display for Limit {
     }
 }
 
-fn shape(name: &str, algorithm: &AnyAlgorithm) -> String {
+/// The lease is part of it where it makes the state another one; even if a bucket is too small for it, since its capacity may change.
+fn shape(name: &str, algorithm: &AnyAlgorithm, lease: Option<Micros>) -> String {
     let (kind, window) = (algorithm.name(), algorithm.quota().window_micros());
-    match algorithm {
-        AnyAlgorithm::SlidingCounter(counter) => format!("{kind}:{name}:{window}:{}", counter.sub_windows),
-        AnyAlgorithm::FixedWindow(fixed) if fixed.anchored => format!("{kind}:{name}:{window}:anchored"),
+    match (algorithm, lease) {
+        (AnyAlgorithm::SlidingCounter(counter), _) => format!("{kind}:{name}:{window}:{}", counter.sub_windows),
+        (AnyAlgorithm::FixedWindow(fixed), _) if fixed.anchored => format!("{kind}:{name}:{window}:anchored"),
+        (AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) | AnyAlgorithm::SlidingLog(_), Some(lease))
+            if !algorithm.is_queueing() =>
+        {
+            format!("{kind}:{name}:{window}:lease{lease}")
+        }
         _ => format!("{kind}:{name}:{window}"),
+    }
+}
+
+/// Checks the range of a lease time.
+pub(crate) fn check_lease(time: Duration) -> Result<(), ConfigError> {
+    match (MIN_LEASE..=MAX_LEASE).contains(&time) {
+        true => Ok(()),
+        false => Err(ConfigError::new("lease", format_args!("{time:?}"), "be from 1ms to 1m")),
     }
 }
 

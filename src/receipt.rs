@@ -62,6 +62,13 @@ impl Charged {
         }
     }
 
+    /// A refund of the whole charge.
+    #[cfg(feature = "redis")]
+    pub(crate) fn refund(charge: Charge, mark: Mark) -> Self {
+        let charged = Self::new(charge, mark, false);
+        Self { to: Some(0), ..charged }
+    }
+
     fn is_of(&self, tier: TierIndex) -> bool {
         self.charge.settled_by == Some(tier)
     }

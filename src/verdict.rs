@@ -209,6 +209,21 @@ impl Verdict {
         }
     }
 
+    /// The verdict of a request that this node admits by itself: what remains includes the units that it still holds.
+    #[cfg(feature = "redis")]
+    pub(crate) fn with_units_in_hand(self, units: u64) -> Self {
+        let outcome = RawOutcome::Admitted { delay: 0 };
+        let remaining = match self.remaining.units() + units {
+            0 => self.remaining,
+            remaining => Remaining(remaining),
+        };
+        Self {
+            outcome,
+            remaining,
+            ..self
+        }
+    }
+
     /// The outcome.
     pub const fn outcome(&self) -> Outcome {
         self.outcome.to_outcome()

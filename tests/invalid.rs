@@ -47,6 +47,23 @@ fn a_window_out_of_range_or_between_microseconds() {
     }
 }
 
+#[test]
+fn a_lease_shorter_than_a_millisecond_or_longer_than_a_minute() {
+    let limit = Limit::new("all", SlidingCounter::new(Quota::per_minute(1)));
+    let cases = [
+        (Duration::ZERO, "0ns"),
+        (Duration::from_micros(999), "999µs"),
+        (Duration::from_secs(60) + NANOSECOND, "60.000000001s"),
+    ];
+    for (lease, value) in cases {
+        let text = format!("lease = {value}: it must be from 1ms to 1m");
+        assert_invalid(limit.try_lease(lease), || limit.lease(lease), &text);
+    }
+    for lease in [Duration::from_millis(1), Duration::from_secs(60)] {
+        assert_valid(limit.try_lease(lease), || limit.lease(lease));
+    }
+}
+
 /// Asserts that both buckets reject the capacity with the same message.
 #[track_caller]
 fn assert_capacity_invalid(quota: Quota, capacity: u32, must: &str) {

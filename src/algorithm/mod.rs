@@ -62,6 +62,7 @@ mod any;
 mod bucket;
 mod fixed_window;
 mod leaky_bucket;
+mod lease;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;

@@ -17,6 +17,8 @@ use metrics::{
     describe_histogram, with_recorder,
 };
 
+#[cfg(feature = "redis")]
+use super::UnitOutcome;
 use super::{DecisionSource, RequestOutcome, TierOutcome};
 
 const REQUESTS: &str = "tollgate_requests_total";
@@ -30,6 +32,12 @@ const STORE: &str = "tollgate_store_seconds";
 const BATCH_SIZE: &str = "tollgate_batch_size";
 #[cfg(feature = "redis")]
 const CACHED_DENIALS: &str = "tollgate_cached_denials_total";
+#[cfg(feature = "redis")]
+const LEASES: &str = "tollgate_leases_total";
+#[cfg(feature = "redis")]
+const LEASED_UNITS: &str = "tollgate_leased_units_total";
+#[cfg(feature = "redis")]
+const LOCAL_REQUESTS: &str = "tollgate_local_requests_total";
 #[cfg(feature = "redis")]
 const SHED_REQUESTS: &str = "tollgate_shed_requests_total";
 #[cfg(feature = "redis")]
@@ -59,6 +67,13 @@ fn describe_redis() {
         CACHED_DENIALS,
         Unit::Count,
         "Requests denied from the denial cache, without a call to Redis"
+    );
+    describe_counter!(LEASES, Unit::Count, "Leases that Redis has granted");
+    describe_counter!(LEASED_UNITS, Unit::Count, "Units of leases: leased, spent and returned");
+    describe_counter!(
+        LOCAL_REQUESTS,
+        Unit::Count,
+        "Requests that leases decided about, without a call to Redis"
     );
     describe_counter!(
         SHED_REQUESTS,
@@ -118,6 +133,11 @@ struct LimitKeys {
     wait: Key,
     #[cfg(feature = "redis")]
     cached_denials: Key,
+    #[cfg(feature = "redis")]
+    leases: Key,
+    /// By outcome.
+    #[cfg(feature = "redis")]
+    leased_units: [Key; 3],
 }
 
 impl LimitMetrics {
@@ -141,6 +161,13 @@ impl LimitMetrics {
             wait: key(WAIT, [limit()]),
             #[cfg(feature = "redis")]
             cached_denials: key(CACHED_DENIALS, [limit()]),
+            #[cfg(feature = "redis")]
+            leases: key(LEASES, [limit()]),
+            #[cfg(feature = "redis")]
+            leased_units: [UnitOutcome::Leased, UnitOutcome::Spent, UnitOutcome::Returned].map(|outcome| {
+                let outcome = Label::from_static_parts("outcome", outcome.name());
+                key(LEASED_UNITS, [limit(), outcome])
+            }),
         }))
     }
 
@@ -159,6 +186,16 @@ impl LimitMetrics {
     #[cfg(feature = "redis")]
     pub(crate) fn count_cached_denial(&self) {
         counter(&self.0.cached_denials).increment(1);
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn count_lease(&self) {
+        counter(&self.0.leases).increment(1);
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn count_leased_units(&self, outcome: UnitOutcome, units: u32) {
+        counter(&self.0.leased_units[outcome as usize]).increment(units.into());
     }
 }
 
@@ -204,7 +241,7 @@ fn publish_memory_keys() {
 }
 
 #[cfg(feature = "redis")]
-pub(crate) use self::redis::{StoreCallTimer, batch_size, circuit_breaker, count_shed};
+pub(crate) use self::redis::{StoreCallTimer, batch_size, circuit_breaker, count_local_request, count_shed};
 
 #[cfg(feature = "redis")]
 mod redis {
@@ -216,7 +253,9 @@ mod redis {
 
     use metrics::{Key, Label};
 
-    use super::{BATCH_SIZE, CIRCUIT_BREAKER_OPEN, SHED_REQUESTS, STORE, counter, gauge, histogram, key};
+    use super::{
+        BATCH_SIZE, CIRCUIT_BREAKER_OPEN, LOCAL_REQUESTS, SHED_REQUESTS, STORE, counter, gauge, histogram, key,
+    };
     use crate::metrics::StoreCallOutcome;
 
     /// Measures how long a request waits for Redis, even if its client disconnects.
@@ -257,6 +296,12 @@ mod redis {
     pub(crate) fn batch_size(requests: usize) {
         static KEY: Key = Key::from_static_name(BATCH_SIZE);
         histogram(&KEY).record(requests as f64);
+    }
+
+    /// Counts a request that leases decided about.
+    pub(crate) fn count_local_request() {
+        static KEY: Key = Key::from_static_name(LOCAL_REQUESTS);
+        counter(&KEY).increment(1);
     }
 
     /// Counts requests that were shed because Redis cannot keep up.

@@ -103,3 +103,24 @@ impl StoreCallOutcome {
         }
     }
 }
+
+/// What happened to a unit of a lease.
+#[cfg(feature = "redis")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnitOutcome {
+    Leased,
+    Spent,
+    Returned,
+}
+
+#[cfg(feature = "redis")]
+impl UnitOutcome {
+    #[cfg(feature = "metrics")]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Leased => "leased",
+            Self::Spent => "spent",
+            Self::Returned => "returned",
+        }
+    }
+}

@@ -14,8 +14,8 @@ mod noop;
 
 #[cfg(feature = "metrics")]
 pub(crate) use self::enabled::*;
-#[cfg(feature = "redis")]
-pub(crate) use self::labels::StoreCallOutcome;
 pub(crate) use self::labels::{DecisionSource, RequestOutcome, TierOutcome};
+#[cfg(feature = "redis")]
+pub(crate) use self::labels::{StoreCallOutcome, UnitOutcome};
 #[cfg(not(feature = "metrics"))]
 pub(crate) use self::noop::*;

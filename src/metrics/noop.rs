@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-#[cfg(feature = "redis")]
-use super::StoreCallOutcome;
 use super::{DecisionSource, RequestOutcome, TierOutcome};
+#[cfg(feature = "redis")]
+use super::{StoreCallOutcome, UnitOutcome};
 
 pub(crate) fn describe() {}
 
@@ -29,6 +29,12 @@ impl LimitMetrics {
 
     #[cfg(feature = "redis")]
     pub(crate) fn count_cached_denial(&self) {}
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn count_lease(&self) {}
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn count_leased_units(&self, _: UnitOutcome, _: u32) {}
 }
 
 #[cfg(feature = "redis")]
@@ -45,6 +51,9 @@ impl StoreCallTimer {
 
 #[cfg(feature = "redis")]
 pub(crate) fn batch_size(_: usize) {}
+
+#[cfg(feature = "redis")]
+pub(crate) fn count_local_request() {}
 
 #[cfg(feature = "redis")]
 pub(crate) fn count_shed(_: usize) {}

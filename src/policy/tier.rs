@@ -1,5 +1,7 @@
 //! A tier: a limit, the key that it counts by, and its options.
 
+use std::time::Duration;
+
 #[cfg(feature = "axum")]
 use super::settle_body::{SentBody, SettleBody};
 use super::{
@@ -190,8 +192,7 @@ impl<A, K, O> Tier<A, K, O> {
         F: Fn(&Req) -> Q,
         Q: Into<Option<Quota>>,
     {
-        let limit = self.limit.clone();
-        self.with(DynamicQuota::new(limit, quota))
+        self.with(DynamicQuota::new(quota))
     }
 
     /// Sets the cost of a request, 1 by default: by a closure, or a [`CostExtractor`](crate::CostExtractor).
@@ -316,6 +317,35 @@ impl<A, K, O> Tier<A, K, O> {
         C: IntoCost,
     {
         self.with(SettleBody(cost))
+    }
+
+    /// Lets each node decide about a busy key by itself for up to this time: it charges several units at once, and spends them without
+    /// asking Redis. No request too many is admitted.
+    ///
+    /// Use it for keys that many requests share. [The guide](crate::guide::leases) says what it buys, what it costs, and how to choose
+    /// the time; 100 ms suits a limit per minute. The memory store decides as without a lease, but by the same rule as Redis: a bucket's
+    /// capacity is smaller by what it refills in that time, and a log's window is longer by that time. A leaky bucket that queues is not
+    /// leased, and neither is a bucket whose capacity would be used up.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Global, Quota, Tier};
+    ///
+    /// let everyone = Tier::sliding_counter("everyone", Quota::per_minute(600_000), Global).lease(Duration::from_millis(100));
+    /// # let _ = everyone;
+    /// ```
+    ///
+    /// # Panics
+    /// If [`try_lease`](Self::try_lease) returns an error.
+    #[track_caller]
+    pub fn lease(self, time: Duration) -> Self {
+        config_error::expect(self.try_lease(time))
+    }
+
+    /// Like [`lease`](Self::lease), or an error if the time is not from a millisecond to a minute.
+    pub fn try_lease(self, time: Duration) -> Result<Self, ConfigError> {
+        let limit = self.limit.try_lease(time)?;
+        Ok(Self { limit, ..self })
     }
 
     /// Hides the tier from clients: a global tier would reveal how busy the service is.

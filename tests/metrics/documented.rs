@@ -15,6 +15,7 @@ use support::{
 
 use crate::{
     cluster::send_with_a_node_down,
+    leases::lease_and_return,
     recorder::{MetricInfo, TestRecorder},
     redis::shed_three_requests,
 };
@@ -57,6 +58,7 @@ async fn produce_every_outcome() {
     limited(redis.clone()).await;
     limited(MemoryStore::new()).await;
     delayed().await;
+    lease_and_return().await;
     server.freeze();
     let _cancelled = timeout(Duration::from_millis(1), limited(redis.clone())).await;
     server.kill();

@@ -4,6 +4,7 @@ mod circuit_breaker;
 mod cluster;
 mod decisions;
 mod documented;
+mod leases;
 mod recorder;
 mod redis;
 mod waits;

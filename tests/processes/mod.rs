@@ -2,3 +2,4 @@
 
 mod admitted;
 mod departures;
+mod leases;

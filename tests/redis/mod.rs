@@ -5,6 +5,7 @@ mod cluster;
 mod connections;
 mod corrupt_values;
 mod denial_cache;
+mod leases;
 mod settings;
 mod stored_keys;
 #[cfg(feature = "tls")]

@@ -180,20 +180,36 @@ async fn out_of_memory_is_an_error() {
 
 #[tokio::test]
 async fn no_two_limits_share_a_key() {
+    let quota = Quota::per_day(100);
+    let (aligned, lease) = (FixedWindow::new(quota), Duration::from_millis(1));
+    let bucket = Limit::new("name", TokenBucket::new(quota));
+    let log = Limit::new("name", SlidingLog::new(quota));
+    let limits = [
+        Limit::new("name", aligned),
+        Limit::new("name", aligned.anchored()),
+        bucket.lease(lease),
+        bucket,
+        log.lease(lease),
+        log.lease(2 * lease),
+        log,
+    ];
+    let identities = [
+        "k",
+        "anchored:k",
+        "aligned:k",
+        "aligned:anchored:k",
+        "anchored:aligned:k",
+        "anchored",
+        "aligned:",
+        "lease1000:k",
+        "lease2000:k",
+        "lease1000",
+        "unleased:k",
+        "unleased:lease1000:k",
+        "",
+    ];
     for server in RedisServer::each() {
         let store = server.store().build().unwrap();
-        let aligned = FixedWindow::new(Quota::new(1, TEN_YEARS));
-        let limits = [Limit::new("name", aligned), Limit::new("name", aligned.anchored())];
-        let identities = [
-            "k",
-            "anchored:k",
-            "aligned:k",
-            "aligned:anchored:k",
-            "anchored:aligned:k",
-            "anchored",
-            "aligned:",
-            "",
-        ];
         let mut charges = Charges::new();
         for (limit, identity) in limits
             .iter()
@@ -202,7 +218,7 @@ async fn no_two_limits_share_a_key() {
             charges.push(Charge::new(limit.clone(), Key::new(identity))).unwrap();
         }
         assert!(store.apply(Operation::Acquire(charges)).await.unwrap().admits());
-        assert_eq!(keys(&mut server.client()).len(), 2 * identities.len());
+        assert_eq!(keys(&mut server.client()).len(), limits.len() * identities.len());
     }
 }
 

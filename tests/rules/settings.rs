@@ -95,6 +95,19 @@ fn a_bucket_holds_its_limit_unless_it_has_a_capacity() {
     }
 }
 
+/// What refills during a lease is not in the shared bucket, and a log covers the lease too.
+#[test]
+fn a_lease_makes_buckets_smaller_and_logs_longer() {
+    let leased = |algorithm: &str| format!("algorithm = \"{algorithm}\"\nlimit = 10\nwindow = \"1m\"\nlease = \"7s\"");
+    let algorithm = |name: &str| *limit(&leased(name)).algorithm();
+    assert_eq!(algorithm("token_bucket"), TokenBucket::new(TEN).capacity(8).to_any());
+    let longer = Quota::new(10, Duration::from_secs(67));
+    assert_eq!(algorithm("sliding_log"), SlidingLog::new(longer).to_any());
+    assert_eq!(algorithm("fixed_window"), FixedWindow::new(TEN).to_any());
+    assert_eq!(algorithm("sliding_counter"), SlidingCounter::new(TEN).to_any());
+    assert_ne!(limit(&leased("fixed_window")), Limit::new("api", FixedWindow::new(TEN)));
+}
+
 #[test]
 fn a_leaky_bucket_queues_unless_it_polices() {
     let leaky = "algorithm = \"leaky_bucket\"\nlimit = 10\nwindow = \"1m\"\n";

@@ -9,7 +9,7 @@ use proptest::{
 use support::{property, redis::RedisServer};
 use tollgate::redis::{Connection, cmd};
 
-use crate::script::{command, eval, script};
+use crate::script::{command, eval, eval_packed};
 
 const START: i64 = 1_700_000_000_000_700;
 
@@ -69,9 +69,11 @@ fn changed(limit: &str, quota: u32) -> String {
     numbers.join(" ")
 }
 
-/// One operation, mostly an acquire, that charges each key once at most: its arguments, and the number of its charges.
+/// One operation, mostly an acquire or a lease, that charges each key once at most: its arguments, and the number of its charges.
 fn operation(kind: usize, keys: impl Iterator<Item = (usize, u32, bool)>) -> (String, usize) {
-    let name = ["peek", "settle", "reset"].get(kind).unwrap_or(&"acquire");
+    let name = ["peek", "settle", "reset", "lease", "lease", "lease", "lease", "lease"]
+        .get(kind)
+        .unwrap_or(&"acquire");
     let (mut text, mut charged) = (String::new(), Vec::new());
     for (key, cost, shadow) in keys {
         if charged.contains(&key) {
@@ -122,23 +124,6 @@ fn traces() -> impl Strategy<Value = Trace> {
         let calls = calls.into_iter().map(call).collect();
         Trace { keys, calls }
     })
-}
-
-/// Evaluates the script with packed arguments, and unpacks the reply.
-fn eval_packed(redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
-    const PACK: &str =
-        "for i, text in ipairs(ARGV) do ARGV[i] = tonumber(text) or text end return cmsgpack.pack(unpack(ARGV))";
-    let arguments: Vec<&str> = arguments.split_whitespace().collect();
-    let packed: Vec<u8> = cmd("EVAL").arg(PACK).arg(0).arg(arguments).query(redis).unwrap();
-    let mut call = cmd("EVAL");
-    call.arg(script()).arg(keys.len()).arg(keys).arg(packed);
-    let reply: Vec<u8> = call.query(redis).unwrap();
-    cmd("EVAL")
-        .arg("return cmsgpack.unpack(ARGV[1])")
-        .arg(0)
-        .arg(reply)
-        .query(redis)
-        .unwrap()
 }
 
 /// The reply with the indices of garbage, which follow the charges in no particular order, sorted.

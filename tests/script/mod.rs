@@ -1,6 +1,7 @@
 //! The Lua script without the store, called as lua/README.md documents.
 
 mod acquires;
+mod leases;
 mod several_operations;
 
 use std::fs;
@@ -36,6 +37,23 @@ fn eval(redis: &mut Connection, keys: &[&str], arguments: &str) -> RedisResult<V
         .split_whitespace()
         .for_each(|argument| _ = command.arg(argument));
     command.query(redis)
+}
+
+/// Evaluates the script with packed arguments, and unpacks the reply.
+fn eval_packed(redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
+    const PACK: &str =
+        "for i, text in ipairs(ARGV) do ARGV[i] = tonumber(text) or text end return cmsgpack.pack(unpack(ARGV))";
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
+    let packed: Vec<u8> = cmd("EVAL").arg(PACK).arg(0).arg(arguments).query(redis).unwrap();
+    let mut call = cmd("EVAL");
+    call.arg(script()).arg(keys.len()).arg(keys).arg(packed);
+    let reply: Vec<u8> = call.query(redis).unwrap();
+    cmd("EVAL")
+        .arg("return cmsgpack.unpack(ARGV[1])")
+        .arg(0)
+        .arg(reply)
+        .query(redis)
+        .unwrap()
 }
 
 fn command<T: tollgate::redis::FromRedisValue>(redis: &mut Connection, arguments: &[&str]) -> T {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use tracing::{Event, Level, Metadata, Subscriber, span};
+use tracing_core::span::Current;
 
 use support::log::Fields;
 
@@ -33,6 +34,7 @@ pub(crate) struct Span {
     pub(crate) entered: usize,
     /// The number of handles.
     handles: usize,
+    metadata: &'static Metadata<'static>,
 }
 
 impl Span {
@@ -70,6 +72,7 @@ impl Subscriber for SpanRecorder {
             fields,
             entered: 0,
             handles: 1,
+            metadata,
         };
         SPANS.lock().unwrap().insert(id, span);
         span::Id::from_u64(id)
@@ -87,6 +90,14 @@ impl Subscriber for SpanRecorder {
     fn exit(&self, id: &span::Id) {
         let left = ENTERED.with_borrow_mut(Vec::pop);
         assert_eq!(left, Some(id.into_u64()));
+    }
+
+    fn current_span(&self) -> Current {
+        let entered = ENTERED.with_borrow(|entered| entered.last().copied());
+        entered.map_or_else(Current::none, |id| {
+            let metadata = SPANS.lock().unwrap()[&id].metadata;
+            Current::new(span::Id::from_u64(id), metadata)
+        })
     }
 
     fn clone_span(&self, id: &span::Id) -> span::Id {

@@ -1,6 +1,6 @@
 //! `[[limit]]`
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use toml::de::DeValue;
 
@@ -20,6 +20,7 @@ use crate::{
     algorithm::AnyAlgorithm,
     limit::{self, Limit},
     quota::QuotaUnit,
+    time::micros,
 };
 
 /// The names of limits, with the byte offsets of their definitions.
@@ -49,10 +50,12 @@ fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>
     let unit = table.read("unit", |field| {
         QuotaUnit::try_new(field.text()?.to_owned()).map_err(|error| field.invalid(&error))
     });
+    let lease = table.read("lease", |field| lease(field, algorithm));
     let shadow = table.read("shadow", Field::flag);
     table.finish();
 
-    let (limit, unit) = (Limit::new(name?, algorithm?), unit?);
+    let (limit, lease, unit) = (Limit::new(name?, algorithm?), lease?, unit?);
+    let limit = lease.map_or(limit.clone(), |lease| limit.lease(lease));
     unit.into_iter().for_each(|unit| limit.set_unit(unit));
     Ok(Rule {
         scope: scope?,
@@ -76,6 +79,22 @@ fn name<'f>(table: &mut Table<'f>, names: &mut Names<'f>) -> Result<&'f str, Rep
             Err(field.must(format_args!("be unique: line {line} has the same name")))
         }
         None => Ok(name),
+    }
+}
+
+/// Reads the lease time. Reports one that would have no effect.
+fn lease(field: &Field<'_>, algorithm: Result<AnyAlgorithm, Reported>) -> Result<Duration, Reported> {
+    let time = field.duration()?;
+    limit::check_lease(time).map_err(|error| field.invalid(&error))?;
+    match algorithm {
+        Ok(algorithm) if algorithm.is_queueing() => {
+            Err(field.report("lease has no effect on a leaky_bucket that queues: remove it, or set queue = false"))
+        }
+        Ok(algorithm) if algorithm.leased(micros(time)).is_none() => Err(field.must(match algorithm {
+            AnyAlgorithm::SlidingLog(_) => "be shorter: window and lease together are 3650d at most",
+            _ => "be shorter: the bucket would have no capacity left for what refills in that time",
+        })),
+        _ => Ok(time),
     }
 }
 

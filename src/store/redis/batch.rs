@@ -19,7 +19,8 @@ use tokio::{
 use super::{
     denial_cache::DenialCache,
     error::StoreError,
-    protocol::{ErrorAction, OperationError, Reply},
+    leases::{Answer, LeaseAsk, Leases},
+    protocol::{CallPart, ErrorAction, OperationError, Reply},
 };
 use crate::{algorithm::AnyAlgorithm, charge::Charge, decision::Decision, operation::Operation};
 
@@ -30,7 +31,10 @@ pub(crate) type Response = Result<Decision, StoreError>;
 
 /// An operation, its deadline, and the sender of its response.
 pub(crate) struct Request {
+    /// Without charges for a renewal, which only asks for leases.
     pub(crate) operation: Operation,
+    /// The leases that are asked for in the same call. Redis charges them only if it admits the operation.
+    lease_asks: Vec<LeaseAsk>,
     pub(crate) deadline: Instant,
     /// Whether it contains only some of a request's tiers.
     pub(crate) is_part: bool,
@@ -44,6 +48,7 @@ impl Request {
         let (sender, receiver) = oneshot::channel();
         let request = Self {
             operation,
+            lease_asks: Vec::new(),
             deadline,
             is_part: false,
             sent: Arc::default(),
@@ -58,12 +63,33 @@ impl Request {
         (Self { is_part, ..request }, receiver)
     }
 
-    /// Whether it refunds, settles or resets.
+    /// Asks for leases in the same call.
+    pub(crate) fn with_lease_asks(self, lease_asks: Vec<LeaseAsk>) -> Self {
+        Self { lease_asks, ..self }
+    }
+
+    /// Whether it refunds, settles or resets, or renews a lease.
     pub(crate) fn is_correction(&self) -> bool {
         matches!(
             self.operation,
             Operation::Refund(_) | Operation::Settle(_) | Operation::Reset(_)
-        )
+        ) || self.is_renewal()
+    }
+
+    /// Whether it only asks for leases.
+    fn is_renewal(&self) -> bool {
+        self.operation.charges().next().is_none()
+    }
+
+    /// What a call contains of it: the operation, and the leases, which a renewal asks for without a condition.
+    fn parts(&self) -> impl Iterator<Item = CallPart<'_>> {
+        let is_renewal = self.is_renewal();
+        let operation = (!is_renewal).then_some(CallPart::Operation(&self.operation));
+        let leases = self.lease_asks.iter().map(move |ask| match is_renewal {
+            true => CallPart::Renewal(ask.charge()),
+            false => CallPart::Lease(ask.charge()),
+        });
+        operation.into_iter().chain(leases)
     }
 
     /// A flag that is set before the request is sent.
@@ -92,7 +118,8 @@ impl Request {
             AnyAlgorithm::SlidingLog(_) => 1 + charge.cost as usize / LOG_ENTRIES_PER_CHARGE,
             _ => 1,
         };
-        self.operation.charges().map(weight).sum()
+        let leases = self.lease_asks.iter().map(LeaseAsk::charge);
+        self.operation.charges().chain(leases).map(weight).sum()
     }
 }
 
@@ -109,6 +136,7 @@ pub(crate) struct Batch {
     /// The number of requests that expired after it was sent.
     late: usize,
     denial_cache: Option<Arc<DenialCache>>,
+    leases: Option<Arc<Leases>>,
 }
 
 impl Batch {
@@ -117,6 +145,7 @@ impl Batch {
         address: &Arc<str>,
         timeout: Duration,
         denial_cache: Option<Arc<DenialCache>>,
+        leases: Option<Arc<Leases>>,
     ) -> Self {
         Self {
             requests,
@@ -126,6 +155,7 @@ impl Batch {
             round_trip: None,
             late: 0,
             denial_cache,
+            leases,
         }
     }
 
@@ -133,8 +163,9 @@ impl Batch {
         self.requests.len()
     }
 
-    pub(crate) fn operations(&self) -> impl ExactSizeIterator<Item = &Operation> {
-        self.requests.iter().map(|request| &request.operation)
+    /// What a call contains.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = CallPart<'_>> {
+        self.requests.iter().flat_map(Request::parts)
     }
 
     /// Sets the address that timeout errors name.
@@ -181,6 +212,8 @@ impl Batch {
         fence(Ordering::SeqCst);
         self.requests
             .retain(|request| request.is_awaited() || (request.is_correction() && request.is_pending()));
+        let asks = self.requests.iter_mut().flat_map(|request| &mut request.lease_asks);
+        asks.for_each(LeaseAsk::mark_sent);
         let is_sent = !self.requests.is_empty();
         self.sent = is_sent.then(Instant::now);
         is_sent
@@ -237,15 +270,36 @@ impl Batch {
         command: &Cmd,
         address: &Arc<str>,
     ) -> Result<Option<RedisError>, StoreError> {
-        let charges = self.operations().map(|operation| operation.charges().count()).sum();
+        let charges = self.parts().map(|part| part.charges().count()).sum();
         let mut reply = Reply::new(reply, charges, command)?;
         let (sent, received) = (self.sent_at(), Instant::now());
         self.round_trip = Some(round_trip);
         let mut failure = None;
         for request in &mut self.requests {
+            let is_renewal = request.is_renewal();
             let operation = std::mem::replace(&mut request.operation, Operation::nothing());
             let (acquires, may_refund) = (matches!(operation, Operation::Acquire(_)), operation.may_refund());
+            let resets = matches!(operation, Operation::Reset(_));
             let decided = reply.decision(operation);
+            if let (Some(leases), Ok(decision)) = (&self.leases, &decided) {
+                for tier in decision.tiers() {
+                    let (verdict, now) = (tier.verdict(), decision.now());
+                    match (acquires && !is_renewal, resets) {
+                        (true, _) => leases.decided(tier, Answer { verdict, now, received }),
+                        (_, true) => leases.forget(&tier.charge),
+                        _ => {}
+                    }
+                }
+            }
+            for ask in request.lease_asks.drain(..) {
+                // An answer that cannot be read is none.
+                if let Ok(decision) = reply.decision(Operation::Acquire(ask.charge().clone().into())) {
+                    if let (Some(cache), true) = (&self.denial_cache, decision.admits()) {
+                        cache.forget([ask.charge()], received);
+                    }
+                    ask.answer(&decision, sent, received);
+                }
+            }
             match (&self.denial_cache, &decided) {
                 // The verdicts on a part are not the decision about the whole request.
                 _ if acquires && request.is_part => {}
@@ -285,7 +339,17 @@ impl Batch {
     /// Splits it into batches of one request each.
     pub(crate) fn split(&mut self) -> Vec<Self> {
         let requests = std::mem::take(&mut self.requests);
-        let single = |request| Self::new(vec![request], &self.address, self.timeout, self.denial_cache.clone());
+        let (denial_cache, leases) = (&self.denial_cache, &self.leases);
+        let single = |request| {
+            let requests = vec![request];
+            Self::new(
+                requests,
+                &self.address,
+                self.timeout,
+                denial_cache.clone(),
+                leases.clone(),
+            )
+        };
         requests.into_iter().map(single).collect()
     }
 }

@@ -10,6 +10,7 @@ use super::{
     denial_cache::DenialCache,
     endpoint::{Deployment, Endpoint},
     error::StoreError,
+    leases::Leases,
     protocol::{CallEncoder, Prefix},
     router::Router,
     store::{Inner, RedisStore},
@@ -243,16 +244,19 @@ impl RedisStoreBuilder {
         let seeds = self.endpoint.seeds(config)?;
         metrics::describe();
         let denial_cache = (self.cache_denials && self.clock.is_none()).then(DenialCache::default);
+        let leases = self.clock.is_none().then(|| Arc::new(Leases::new()));
         let encoder = CallEncoder::new(Prefix(self.prefix.into()), self.clock.clone());
         let router = Router::new(seeds, encoder, self.deadline);
         let batcher = Batcher::new(
             Arc::clone(&router),
             self.max_calls_in_flight,
             denial_cache,
+            leases.clone(),
             self.deadline,
         );
         Ok(RedisStore(Arc::new(Inner {
             batcher: Arc::new(batcher),
+            leases,
             router,
             clock: self.clock.unwrap_or_default(),
         })))

@@ -89,7 +89,7 @@ async fn with_timeout<T>(
 /// Sends one operation alone, with a longer timeout than a request has.
 async fn execute(router: &Router, node: &Node, charge: &Charge, operation: Operation) -> Result<Decision, StoreError> {
     let (request, response) = Request::new(operation, Instant::now() + CHECK_TIMEOUT);
-    let mut batch = Batch::new(vec![request], node.address(), CHECK_TIMEOUT, None);
+    let mut batch = Batch::new(vec![request], node.address(), CHECK_TIMEOUT, None, None);
     router.route(router.slot(charge), &mut batch).await;
     match response.await.expect("every request of a batch gets a response") {
         // At start-up, the cause is more useful than the state of the circuit breaker.

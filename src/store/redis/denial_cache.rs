@@ -97,11 +97,14 @@ impl CachedDenial {
             .tiers()
             .iter()
             .position(|tier| tier.requires_wait(retry_after))?;
+        // Nodes return units of a leased tier within the lease time.
+        let leased = decision.tiers().iter().filter_map(|tier| tier.limit().lease_micros());
+        let max_age = leased.map(Duration::from_micros).fold(MAX_AGE, Duration::min);
         Some(Self {
             decision: decision.without_receipt(),
             exhausted,
             received,
-            until: sent + retry_after.min(MAX_AGE),
+            until: sent + retry_after.min(max_age),
         })
     }
 

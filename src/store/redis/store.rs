@@ -8,7 +8,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::Instant};
+use tracing::Span;
 
 use super::{
     super::Store,
@@ -17,15 +18,16 @@ use super::{
     check,
     error::StoreError,
     health::Health,
+    leases::{Leases, LocalTiers},
     router::Router,
 };
 use crate::{
-    charge::Charge,
+    charge::{Charge, Charges},
     clock::Clock,
     decision::Decision,
     key::Key,
     limit::Limit,
-    metrics::{StoreCallOutcome, StoreCallTimer},
+    metrics::{self, StoreCallOutcome, StoreCallTimer},
     operation::Operation,
 };
 
@@ -58,8 +60,32 @@ pub struct RedisStore(pub(super) Arc<Inner>);
 /// What the clones of a store share.
 pub(super) struct Inner {
     pub(super) batcher: Arc<Batcher>,
+    /// `None` with a clock other than that of Redis, on which leases would not end in time.
+    pub(super) leases: Option<Arc<Leases>>,
     pub(super) router: Arc<Router>,
     pub(super) clock: Clock,
+}
+
+impl Inner {
+    /// Decides about a request with one tier, if this node holds enough of its units.
+    fn acquire_by_lease(&self, charges: Charges) -> Result<Decision, Charges> {
+        let (Some(leases), [charge]) = (&self.leases, charges.as_slice()) else {
+            return Err(charges);
+        };
+        let Some((spent, ask)) = leases.spend(charge) else {
+            return Err(charges);
+        };
+        ask.into_iter().for_each(|ask| self.batcher.renew_lease(ask));
+        count_local_request();
+        let tiers = charges.into_each().map(|charge| spent.decision(charge));
+        Ok(Decision::from_tiers(spent.now, tiers))
+    }
+}
+
+/// Counts a request that leases decided about, and records it in its span.
+fn count_local_request() {
+    metrics::count_local_request();
+    Span::current().record("by_lease", true);
 }
 
 impl RedisStore {
@@ -84,6 +110,12 @@ impl RedisStore {
         self.0.router.encoder.key(&charge)
     }
 
+    /// Returns the units that this node has [leased](crate::Tier::lease), so that other nodes can use them before they expire. Call it when
+    /// the service has stopped.
+    pub async fn return_leases(&self) {
+        self.0.batcher.return_leases().await;
+    }
+
     /// The health of the nodes of this store.
     pub fn health(&self) -> Health {
         Health::of(&self.0.router.topology.breakers(), &self.0.batcher.overload)
@@ -96,6 +128,10 @@ impl Store for RedisStore {
 
     fn apply(&self, operation: Operation) -> RedisDecision {
         RedisDecision::new(Arc::clone(&self.0), operation)
+    }
+
+    fn acquire_now(&self, charges: Charges) -> Result<Decision, Charges> {
+        self.0.acquire_by_lease(charges)
     }
 
     fn clock(&self) -> &Clock {
@@ -119,7 +155,11 @@ pub struct RedisDecision {
     store: Arc<Inner>,
     /// `None` after the first poll.
     operation: Option<Operation>,
+    /// The tiers that Redis is not asked about.
+    local: Option<LocalTiers>,
     pending: Option<(StoreCallTimer, PendingResponse)>,
+    /// When Redis must have answered about the other tiers.
+    deadline: Option<Instant>,
 }
 
 impl RedisDecision {
@@ -127,18 +167,24 @@ impl RedisDecision {
         Self {
             store,
             operation: Some(operation),
+            local: None,
             pending: None,
+            deadline: None,
         }
     }
 
-    /// The response if Redis is not needed for it, or the operation.
-    fn local_response(&self, operation: Operation) -> Result<Response, Operation> {
+    /// The response if Redis is not needed for it, or the operation for Redis.
+    fn local_response(&mut self, operation: Operation) -> Result<Response, Operation> {
         if operation.charges().next().is_none() {
             return Ok(Ok(Decision::exempt(self.store.clock.now())));
         }
+        let operation = match self.by_leases(operation) {
+            Ok(decision) => return Ok(Ok(decision)),
+            Err(operation) => operation,
+        };
         let operation = match operation {
             Operation::Acquire(charges) => match self.store.batcher.cached_denial(charges) {
-                Ok(decision) => return Ok(Ok(decision)),
+                Ok(denial) => return Ok(self.merged(Ok(denial))),
                 Err(charges) => Operation::Acquire(charges),
             },
             operation => operation,
@@ -147,6 +193,63 @@ impl RedisDecision {
             return Ok(Err(StoreError::NoRuntime));
         }
         Err(operation)
+    }
+
+    /// Decides by the leases of this node, as far as they reach. Returns the operation for the tiers that are left for Redis.
+    fn by_leases(&mut self, operation: Operation) -> Result<Decision, Operation> {
+        let is_leased = |charge: &Charge| charge.limit.lease_micros().is_some();
+        let leases = match &self.store.leases {
+            Some(leases) if operation.charges().any(is_leased) => leases,
+            _ => return Err(operation),
+        };
+        let (operation, acquires) = match operation {
+            Operation::Acquire(charges) if charges.len() == 1 => {
+                return self.store.acquire_by_lease(charges).map_err(Operation::Acquire);
+            }
+            Operation::Acquire(charges) => (Operation::Acquire(charges), true),
+            correction => (correction, false),
+        };
+        let (local, operation) = LocalTiers::split(leases, operation);
+        match (local, operation) {
+            (Some(local), None) => {
+                let decision = local.decision();
+                if acquires {
+                    count_local_request();
+                    self.renew_leases(&decision);
+                }
+                Ok(decision)
+            }
+            (local, operation) => {
+                self.local = local;
+                Err(operation.unwrap_or_else(Operation::nothing))
+            }
+        }
+    }
+
+    /// Asks for the next leases of an admitted request's tiers.
+    fn renew_leases(&self, decision: &Decision) {
+        let taken = decision.tiers().iter().filter(|tier| tier.mark.is_some());
+        self.store.batcher.renew_leases(taken.map(|tier| &tier.charge));
+    }
+
+    fn submit(&mut self, operation: Operation) -> PendingResponse {
+        self.deadline = self
+            .local
+            .as_ref()
+            .map(|_| Instant::now() + self.store.batcher.timeout());
+        let local = self.local.iter().flat_map(LocalTiers::charges);
+        self.store.batcher.submit(operation, local)
+    }
+
+    /// The response with the tiers that this node decided about.
+    fn merged(&mut self, response: Response) -> Response {
+        match self.local.take() {
+            Some(local) => match response {
+                Ok(decision) => Ok(local.merge(decision)),
+                Err(error) => local.without_others(error, self.deadline.unwrap_or_else(Instant::now)),
+            },
+            None => response,
+        }
     }
 }
 
@@ -159,7 +262,7 @@ impl Future for RedisDecision {
                 Ok(response) => return Poll::Ready(response),
                 Err(operation) => {
                     let timer = StoreCallTimer::start();
-                    self.pending = Some((timer, self.store.batcher.submit(operation)));
+                    self.pending = Some((timer, self.submit(operation)));
                 }
             }
         }
@@ -173,7 +276,29 @@ impl Future for RedisDecision {
                 Err(_) => Some(StoreCallOutcome::Failed),
             });
         }
+        let response = self.merged(response);
+        // In a cluster, leases may be in other slots than the request.
+        if let (Ok(decision), Some(_), true) = (&response, &self.store.leases, self.store.router.topology.is_cluster())
+            && decision.admits()
+        {
+            self.renew_leases(decision);
+        }
         Poll::Ready(response)
+    }
+}
+
+/// If the request was sent, its other tiers may be charged: what was taken from leases is put back only if Redis denies it.
+impl Drop for RedisDecision {
+    fn drop(&mut self) {
+        let (Some(local), Some((_, mut pending))) = (self.local.take(), self.pending.take()) else {
+            return;
+        };
+        let runtime = Handle::try_current().ok().filter(|_| pending.is_sent());
+        if let Some(runtime) = runtime {
+            runtime.spawn(async move { pending.await.map(|decision| drop(local.merge(decision))) });
+        } else if pending.cancel() {
+            local.keep();
+        }
     }
 }
 

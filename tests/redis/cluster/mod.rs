@@ -2,5 +2,6 @@
 
 mod fixture;
 mod groups;
+mod leases;
 mod node_down;
 mod nodes;

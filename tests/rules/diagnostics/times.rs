@@ -1,4 +1,4 @@
-//! `window` and `max_wait`, and the settings that not every algorithm has.
+//! `window`, `max_wait` and `lease`, and the settings that not every algorithm has.
 
 use super::{assert_diagnostics, limit};
 
@@ -153,4 +153,45 @@ shadow = "true"
 
 shadow = 1
     7:10 limit "api": shadow = 1: it must be true or false
+"#;
+
+#[test]
+fn a_lease_has_a_range_and_an_effect() {
+    assert_diagnostics(LEASES, limit);
+}
+
+const LEASES: &str = r#"
+lease = "1ms"
+    nothing
+
+lease = "100"
+    7:9 limit "api": lease = "100": it must be a whole number and its unit in quotes, like "10s": the units are us, ms, s, m, h and d
+
+lease = "999us"
+    7:9 limit "api": lease = "999us": it must be from 1ms to 1m
+
+algorithm = "sliding_counter"
+lease = "1m"
+    nothing
+
+algorithm = "sliding_counter"
+lease = "2m"
+    7:9 limit "api": lease = "2m": it must be from 1ms to 1m
+
+lease = "1m"
+    7:9 limit "api": lease = "1m": it must be shorter: the bucket would have no capacity left for what refills in that time
+
+algorithm = "sliding_log"
+window = "3650d"
+lease = "1ms"
+    7:9 limit "api": lease = "1ms": it must be shorter: window and lease together are 3650d at most
+
+algorithm = "leaky_bucket"
+lease = "100ms"
+    7:9 limit "api": lease has no effect on a leaky_bucket that queues: remove it, or set queue = false
+
+algorithm = "leaky_bucket"
+queue = false
+lease = "100ms"
+    nothing
 "#;

@@ -15,7 +15,7 @@ fn responses(values: &str) -> Result<[Response; 3], StoreError> {
     let acquire = |charges| Operation::Acquire(Charges::from_distinct((0..charges).map(|_| charge())));
     let request = |charges| Request::new(acquire(charges), Instant::now() + timeout);
     let (requests, receivers): (Vec<_>, Vec<_>) = [1, 2, 1].map(request).into_iter().unzip();
-    let mut batch = Batch::new(requests, &address, timeout, None);
+    let mut batch = Batch::new(requests, &address, timeout, None, None);
     let mut bytes = vec![0xdc, 0, values.split_whitespace().count() as u8];
     for value in values.split_whitespace() {
         let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();

@@ -12,8 +12,9 @@ use std::{
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{
+    runtime::Handle,
     sync::oneshot,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep_until, timeout},
 };
 
 use super::{
@@ -22,13 +23,17 @@ use super::{
     queue::{CallId, Enqueued, Next, Queue},
 };
 use crate::{
-    charge::Charges,
+    cancellation,
+    charge::{Charge, Charges},
     decision::Decision,
+    metrics::UnitOutcome,
     operation::Operation,
+    receipt::{Charged, Receipt},
     store::redis::{
         batch::{Batch, Request, Response},
         denial_cache::DenialCache,
         error::StoreError,
+        leases::{LeaseAsk, Leases},
         router::{Router, Slot},
     },
 };
@@ -42,6 +47,8 @@ pub(crate) struct Batcher {
     pub(crate) overload: Arc<Overload>,
     /// `None` if denials are not cached, as with a clock other than that of Redis.
     denial_cache: Option<Arc<DenialCache>>,
+    /// `None` with a clock other than that of Redis.
+    leases: Option<Arc<Leases>>,
     timeout: Duration,
 }
 
@@ -50,6 +57,7 @@ impl Batcher {
         router: Arc<Router>,
         max_calls: Option<usize>,
         denial_cache: Option<DenialCache>,
+        leases: Option<Arc<Leases>>,
         timeout: Duration,
     ) -> Self {
         let slots = if router.topology.is_cluster() {
@@ -63,6 +71,7 @@ impl Batcher {
             queues: (0..slots).map(|_| OnceLock::new()).collect(),
             max_calls,
             denial_cache: denial_cache.map(Arc::new),
+            leases,
             timeout,
         }
     }
@@ -80,17 +89,106 @@ impl Batcher {
         }
     }
 
-    /// Submits an operation: as one request, or as one per slot of a cluster.
-    pub(crate) fn submit(self: &Arc<Self>, operation: Operation) -> PendingResponse {
+    /// Submits an operation: as one request, or as one per slot of a cluster. An acquire may ask for leases of its tiers in the same
+    /// call, and of those that this node has decided about, which Redis charges if it admits the request.
+    pub(crate) fn submit<'a>(
+        self: &Arc<Self>,
+        operation: Operation,
+        decided: impl Iterator<Item = &'a Charge>,
+    ) -> PendingResponse {
         let deadline = Instant::now() + self.timeout;
         match self.router.common_slot(&operation) {
-            Some(slot) => self.enqueue(slot, Request::new(operation, deadline)),
+            Some(slot) => {
+                let mut asks = Vec::new();
+                if let Operation::Acquire(charges) = &operation {
+                    // Leases of other slots cannot be in the same call.
+                    asks.extend(self.lease_asks(charges.iter(), Some(slot)));
+                    asks.extend(self.lease_asks(decided, Some(slot)));
+                }
+                let (request, response) = Request::new(operation, deadline);
+                self.enqueue(slot, (request.with_lease_asks(asks), response))
+            }
             None => {
                 let (sender, receiver) = oneshot::channel();
                 let call = Arc::clone(self).scatter(operation, deadline, sender);
-                PendingResponse::new(self.address(), receiver, Sending::Inline(Box::pin(call)))
+                PendingResponse::new(self.address(), receiver, Sending::Inline(Box::pin(call)), None)
             }
         }
+    }
+
+    /// The leases to ask for, of keys in this slot.
+    fn lease_asks<'a>(self: &Arc<Self>, leased: impl Iterator<Item = &'a Charge>, slot: Option<Slot>) -> Vec<LeaseAsk> {
+        let Some(leases) = &self.leases else {
+            return Vec::new();
+        };
+        let is_in_slot = |charge: &Charge| slot.is_none_or(|slot| self.router.slot(charge) == slot);
+        let leased = leased.filter(|charge| leases.may_hold(charge) && is_in_slot(charge));
+        let mut leased = leased.peekable();
+        if leased.peek().is_none() {
+            return Vec::new();
+        }
+        self.start_lease_returner(leases);
+        let now = Instant::now();
+        leased.filter_map(|charge| leases.ask(charge, now)).collect()
+    }
+
+    /// Asks for leases of these tiers, whose request was admitted already.
+    pub(crate) fn renew_leases<'a>(self: &Arc<Self>, leased: impl Iterator<Item = &'a Charge>) {
+        self.lease_asks(leased, None)
+            .into_iter()
+            .for_each(|ask| self.renew_lease(ask));
+    }
+
+    /// Asks for a lease in a call of its own. Without a runtime it does not.
+    pub(crate) fn renew_lease(self: &Arc<Self>, ask: LeaseAsk) {
+        if Handle::try_current().is_err() {
+            return;
+        }
+        self.leases.iter().for_each(|leases| self.start_lease_returner(leases));
+        let slot = self.router.slot(ask.charge());
+        let (request, response) = Request::new(Operation::nothing(), Instant::now() + self.timeout);
+        let call = self.enqueue(slot, (request.with_lease_asks(vec![ask]), response));
+        cancellation::complete(async move { drop(call.await) });
+    }
+
+    /// Returns units in the background, when their lease ends.
+    fn start_lease_returner(self: &Arc<Self>, leases: &Arc<Leases>) {
+        let batcher = Arc::downgrade(self);
+        leases.start_returner(move |units| {
+            if let Some(batcher) = batcher.upgrade() {
+                batcher.return_in_background(units);
+            }
+        });
+    }
+
+    /// Returns all units that this node holds, and those of leases that it is about to receive.
+    pub(crate) async fn return_leases(self: &Arc<Self>) {
+        let Some(leases) = &self.leases else { return };
+        // With traffic there may always be some: each ends by its deadline.
+        _ = timeout(self.timeout, leases.calls_ended()).await;
+        leases
+            .close()
+            .into_iter()
+            .for_each(|units| self.return_in_background(units));
+        _ = timeout(self.timeout, leases.calls_ended()).await;
+    }
+
+    fn return_in_background(self: &Arc<Self>, units: Charged) {
+        let in_flight = self.leases.as_ref().map(|leases| leases.in_flight());
+        let call = self.return_units(units);
+        cancellation::complete(async move {
+            drop(call.await);
+            drop(in_flight);
+        });
+    }
+
+    /// Returns units of a lease. That clears only the cached denials of their own key.
+    fn return_units(self: &Arc<Self>, units: Charged) -> PendingResponse {
+        let Charge { limit, cost, .. } = units.charge();
+        limit.metrics().count_leased_units(UnitOutcome::Returned, *cost);
+        let slot = self.router.slot(units.charge());
+        let operation = Operation::Settle(Receipt::from_charged(vec![units]));
+        self.enqueue(slot, Request::part(operation, Instant::now() + self.timeout))
     }
 
     fn address(&self) -> &Arc<str> {
@@ -125,10 +223,10 @@ impl Batcher {
                 if let Enqueued::SpawnSender(id) = enqueued {
                     tokio::spawn(call(id).send_queued());
                 }
-                Sending::Queued(QueuedRequest::new(queue, deadline, sent))
+                Sending::Queued(QueuedRequest::new(queue, deadline, Arc::clone(&sent)))
             }
         };
-        PendingResponse::new(self.address(), response, sending)
+        PendingResponse::new(self.address(), response, sending, Some(sent))
     }
 
     /// Applies an operation in one part per slot. It is completed even if the request is cancelled, since charges may have to be
@@ -194,6 +292,7 @@ impl Call {
             batcher.address(),
             batcher.timeout,
             batcher.denial_cache.clone(),
+            batcher.leases.clone(),
         );
         batcher.router.route(self.slot, &mut batch).await;
         self.queue

@@ -27,6 +27,8 @@ pub(crate) struct PendingResponse {
     address: Arc<str>,
     response: oneshot::Receiver<Response>,
     sending: Sending,
+    /// Whether it may have been sent; `None` if it is sent in any case, in parts.
+    sent: Option<Arc<AtomicBool>>,
 }
 
 /// What sends the request.
@@ -57,13 +59,32 @@ impl QueuedRequest {
 }
 
 impl PendingResponse {
-    pub(super) fn new(address: &Arc<str>, response: oneshot::Receiver<Response>, sending: Sending) -> Self {
+    pub(super) fn new(
+        address: &Arc<str>,
+        response: oneshot::Receiver<Response>,
+        sending: Sending,
+        sent: Option<Arc<AtomicBool>>,
+    ) -> Self {
         let address = Arc::clone(address);
         Self {
             address,
             response,
             sending,
+            sent,
         }
+    }
+
+    /// Whether it may have been sent. Then there will be a response, even if the request is cancelled.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.sent.as_ref().is_none_or(|sent| sent.load(Ordering::Relaxed))
+    }
+
+    /// Gives up waiting. Returns whether it may have been sent.
+    pub(crate) fn cancel(&mut self) -> bool {
+        self.response.close();
+        // The sender sets the flag before it looks whether the channel is closed.
+        fence(Ordering::SeqCst);
+        self.is_sent()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Encodes operations as a command, as lua/README.md documents it.
 
-use std::hash::BuildHasher;
+use std::{hash::BuildHasher, slice};
 
 use deadpool_redis::redis::{Arg, Cmd};
 use foldhash::fast::RandomState;
@@ -9,8 +9,9 @@ use hashbrown::HashTable;
 use super::{msgpack::Writer, script};
 use crate::{
     algorithm::{AnyAlgorithm, Mark},
-    charge::{Charge, Charges},
+    charge::Charge,
     clock::Clock,
+    limit::Limit,
     operation::Operation,
     quota::Cost,
     receipt::{Charged, Receipt},
@@ -32,27 +33,30 @@ impl Prefix {
     /// Writes the Redis key of a charge into a buffer, whose content it replaces.
     fn write_key(&self, charge: &Charge, key: &mut String) {
         let (limit, identity) = (&charge.limit, charge.key.as_str());
-        let aligned = looks_anchored(limit.algorithm(), identity);
-        let pieces = [
-            &*self.0,
-            ":",
-            limit.shape(),
-            if aligned { ":aligned:" } else { ":" },
-            identity,
-        ];
+        let pieces = [&*self.0, ":", limit.shape(), marker(limit, identity), identity];
         key.clear();
         pieces.iter().for_each(|piece| key.push_str(piece));
     }
 }
 
-/// Whether an aligned window needs a marker in its key, since its identity looks like an anchored window's key or like the
-/// marker.
-fn looks_anchored(algorithm: &AnyAlgorithm, identity: &str) -> bool {
-    let aligned = matches!(algorithm, AnyAlgorithm::FixedWindow(window) if !window.anchored);
-    aligned
-        && ["anchored:", "aligned:"]
-            .iter()
-            .any(|marker| identity.starts_with(marker))
+/// What precedes the identity: a marker if the identity looks like the rest of another limit's key, or like the marker.
+fn marker(limit: &Limit, identity: &str) -> &'static str {
+    let (first, is_more) = match identity.split_once(':') {
+        Some((first, _)) => (first, true),
+        None => (identity, false),
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_lease = || first.strip_prefix("lease").is_some_and(is_number);
+    match limit.algorithm() {
+        AnyAlgorithm::FixedWindow(window) if !window.anchored => match first {
+            "anchored" | "aligned" if is_more => ":aligned:",
+            _ => ":",
+        },
+        AnyAlgorithm::FixedWindow(_) | AnyAlgorithm::SlidingCounter(_) => ":",
+        algorithm if (limit.configured_lease().is_some() && !algorithm.is_queueing()) || !is_more => ":",
+        _ if first == "unleased" || is_lease() => ":unleased:",
+        AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) | AnyAlgorithm::SlidingLog(_) => ":",
+    }
 }
 
 /// Encodes operations as calls.
@@ -76,21 +80,40 @@ impl CallEncoder {
         self.prefix.key(charge)
     }
 
-    pub(crate) fn encode<'a>(&self, operations: impl ExactSizeIterator<Item = &'a Operation>) -> Cmd {
+    pub(crate) fn encode<'a>(&self, parts: impl Iterator<Item = CallPart<'a>>) -> Cmd {
         let now = self.clock.as_ref().map(Clock::now);
-        encode(operations, &self.prefix, now)
+        encode(parts, &self.prefix, now)
+    }
+}
+
+/// What the script executes as an operation.
+#[derive(Clone, Copy)]
+pub(crate) enum CallPart<'a> {
+    Operation(&'a Operation),
+    /// Charges a lease if the acquire before was admitted.
+    Lease(&'a Charge),
+    /// Charges a lease.
+    Renewal(&'a Charge),
+}
+
+impl<'a> CallPart<'a> {
+    /// Its charges, in order.
+    pub(crate) fn charges(self) -> impl Iterator<Item = &'a Charge> {
+        let (operation, lease) = match self {
+            Self::Operation(operation) => (Some(operation), None),
+            Self::Lease(charge) | Self::Renewal(charge) => (None, Some(charge)),
+        };
+        operation.into_iter().flat_map(Operation::charges).chain(lease)
     }
 }
 
 /// The EVALSHA command of several operations, at the given time or, without one, on the clock of Redis.
-pub(crate) fn encode<'a>(
-    operations: impl ExactSizeIterator<Item = &'a Operation>,
-    prefix: &Prefix,
-    now: Option<Micros>,
-) -> Cmd {
-    let count = operations.len() as u64;
-    let mut call = Call::default();
-    operations.for_each(|operation| call.operation(operation));
+pub(crate) fn encode<'a>(parts: impl Iterator<Item = CallPart<'a>>, prefix: &Prefix, now: Option<Micros>) -> Cmd {
+    let (mut call, mut count) = (Call::default(), 0_u64);
+    for part in parts {
+        call.part(part);
+        count += 1;
+    }
     let Call {
         keys,
         algorithms,
@@ -137,10 +160,18 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    fn part(&mut self, part: CallPart<'a>) {
+        match part {
+            CallPart::Operation(operation) => self.operation(operation),
+            CallPart::Lease(charge) => self.group("lease", slice::from_ref(charge)),
+            CallPart::Renewal(charge) => self.group("acquire", slice::from_ref(charge)),
+        }
+    }
+
     fn operation(&mut self, operation: &'a Operation) {
         match operation {
-            Operation::Acquire(charges) => self.group("acquire", charges),
-            Operation::Peek(charges) => self.group("peek", charges),
+            Operation::Acquire(charges) => self.group("acquire", charges.as_slice()),
+            Operation::Peek(charges) => self.group("peek", charges.as_slice()),
             Operation::Refund(receipt) => self.settle(receipt, |_| 0),
             Operation::Settle(receipt) => self.settle(receipt, Charged::to),
             Operation::Reset(charges) => {
@@ -152,9 +183,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn group(&mut self, operation: &'static str, charges: &'a Charges) {
+    fn group(&mut self, operation: &'static str, charges: &'a [Charge]) {
         self.operation_values.string(operation).number(charges.len() as u64);
-        for charge in charges.as_slice() {
+        for charge in charges {
             self.charge(charge).number(charge.cost).number(charge.shadow);
         }
     }

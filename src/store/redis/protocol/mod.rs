@@ -13,4 +13,7 @@ pub(crate) use self::{
     decode::{OperationError, Reply},
     encode::Prefix,
 };
-pub(super) use self::{encode::CallEncoder, error_action::ErrorAction};
+pub(super) use self::{
+    encode::{CallEncoder, CallPart},
+    error_action::ErrorAction,
+};

@@ -100,7 +100,7 @@ impl Node {
             return CallEnd::Completed;
         }
         metrics::batch_size(batch.len());
-        let command = encoder.encode(batch.operations());
+        let command = encoder.encode(batch.parts());
         let mut multiplexed = connection.connection.clone();
         let mut call = pin!(script::run(&command, &mut multiplexed, asking == Asking::Yes));
         let mut result = batch.run_until_deadline(call.as_mut()).await;

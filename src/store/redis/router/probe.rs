@@ -61,7 +61,7 @@ impl Router {
         }
         let operation = Operation::Acquire(charge(&name).into());
         let (request, response) = Request::new(operation, Instant::now() + self.timeout);
-        let mut batch = Batch::new(vec![request], node.address(), self.timeout, None);
+        let mut batch = Batch::new(vec![request], node.address(), self.timeout, None, None);
         if let CallEnd::Failed(failed) = node.call(&self.encoder, Asking::No, &mut batch).await {
             let is_server_wide = failed.action().is_server_wide();
             node.fail(failed, &mut batch);

@@ -1,0 +1,263 @@
+//! Four processes spend leases of the same keys for many windows, while one is stopped for longer than the lease time and another is
+//! killed. No window has more spends than the limit, and the undisturbed ones have hardly fewer.
+//!
+//! This is a test in real time, since stopped processes are. What it asserts about limits holds however slow the machine is: a spend
+//! happened between two readings of the clock, and is counted in a span only if both are within it. What it asserts about usage refers
+//! to the requests that were made.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader, Write},
+    ops::Range,
+    process::{Child, ChildStdout, Command},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use tollgate::{
+    AnyAlgorithm, Charge, FixedWindow, Key, Limit, Micros, Operation, Quota, RedisStore, SlidingCounter, SlidingLog,
+    Store, TokenBucket,
+};
+
+use support::{
+    folder::Folder,
+    redis::{RedisServer, calls},
+    subprocess::{argument, rerun},
+    test_path,
+};
+
+const PROCESSES: u64 = 4;
+const WINDOW: Micros = 1_000_000;
+const WINDOWS: u64 = 10;
+const REQUESTS: u64 = 5000;
+const CAPACITY: u64 = 1000;
+const LEASE: Duration = Duration::from_millis(40);
+
+/// The window in the middle of which a process is stopped for several lease times, and the one in which a process is killed. Until the
+/// end of the next window, what they held may be missing.
+const STOPPED_IN: u64 = 3;
+const KILLED_IN: u64 = 6;
+
+fn limits() -> [Limit; 4] {
+    let quota = Quota::new(REQUESTS as u32, Duration::from_micros(WINDOW));
+    [
+        Limit::new("window", FixedWindow::new(quota)).lease(LEASE),
+        Limit::new("counter", SlidingCounter::new(quota).sub_windows(10)).lease(LEASE),
+        Limit::new("bucket", TokenBucket::with_capacity(quota, CAPACITY as u32)).lease(LEASE),
+        // A log admits its limit per window and lease time.
+        Limit::new("log", SlidingLog::new(quota)).lease(LEASE / 8),
+    ]
+}
+
+fn now() -> Micros {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as Micros
+}
+
+/// The number of requests that a process should have made by now, from the start of the window on: a little more than its share of the
+/// limit, or in every other window, many times as much.
+fn due(now: Micros) -> u64 {
+    let share = REQUESTS * (now % WINDOW) / WINDOW / PROCESSES;
+    match (now / WINDOW).is_multiple_of(2) {
+        true => share + share / 20,
+        false => 10 * share,
+    }
+}
+
+/// Makes requests to one limit, and writes what was admitted, and what was requested per window.
+async fn spend(store: RedisStore, limit: Limit, mut file: File, start: u64) {
+    let (name, mut window, mut made) = (limit.name().to_owned(), start, 0);
+    while now() < start * WINDOW {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    while window < start + WINDOWS {
+        let before = now();
+        if before / WINDOW > window {
+            writeln!(file, "made {name} {window} {made}").unwrap();
+            (window, made) = (before / WINDOW, 0);
+        }
+        if made >= due(before) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            continue;
+        }
+        made += 1;
+        let decision = store.apply(Operation::Acquire(Charge::new(limit.clone(), Key::GLOBAL).into()));
+        if decision.await.unwrap().admits() {
+            writeln!(file, "spent {name} {before} {}", now()).unwrap();
+        }
+    }
+}
+
+/// A process, which the parent tells when to start.
+async fn work(argument: &str) {
+    let (url, path) = argument.split_once(' ').unwrap();
+    let store = RedisStore::builder().url(url).deadline(support::redis::DEADLINE);
+    let store = store.build().unwrap();
+    store.check().await.unwrap();
+    println!("\nready");
+    let mut start = String::new();
+    std::io::stdin().read_line(&mut start).unwrap();
+    let start = start.trim().parse().unwrap();
+    let file = File::options().create(true).append(true).open(path).unwrap();
+    let spend = |limit| tokio::spawn(spend(store.clone(), limit, file.try_clone().unwrap(), start));
+    for task in limits().map(spend) {
+        task.await.unwrap();
+    }
+}
+
+fn signal(process: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &process.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+fn sleep_until(at: Micros) {
+    std::thread::sleep(Duration::from_micros(at.saturating_sub(now())));
+}
+
+/// A spend happened between these times.
+#[derive(Clone, Copy)]
+struct Spend {
+    after: Micros,
+    before: Micros,
+}
+
+impl Spend {
+    fn is_within(&self, start: Micros, end: Micros) -> bool {
+        start <= self.after && self.before < end
+    }
+}
+
+/// What all processes wrote about a limit.
+struct Record {
+    spends: Vec<Spend>,
+    /// The number of requests in each window.
+    made: [u64; WINDOWS as usize],
+}
+
+impl Record {
+    fn of(limit: &Limit, lines: &str, start: u64) -> Self {
+        let (mut spends, mut made) = (Vec::new(), [0; WINDOWS as usize]);
+        for line in lines.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [kind, name, first, second] = words[..] else {
+                continue; // Its writer was killed.
+            };
+            if name != limit.name() {
+                continue;
+            }
+            let (first, second): (u64, u64) = (first.parse().unwrap(), second.parse().unwrap());
+            match kind {
+                "spent" => spends.push(Spend {
+                    after: first,
+                    before: second,
+                }),
+                _ => made[(first - start) as usize] += second,
+            }
+        }
+        spends.sort_by_key(|spend| spend.after);
+        Self { spends, made }
+    }
+
+    fn within(&self, start: Micros, end: Micros) -> u64 {
+        let first = self.spends.partition_point(|spend| spend.after < start);
+        let spends = self.spends[first..].iter().take_while(|spend| spend.after < end);
+        spends.filter(|spend| spend.is_within(start, end)).count() as u64
+    }
+
+    /// Asserts a bound on the spends of every span that begins with a spend and is this long.
+    fn assert_spans(&self, limit: &Limit, length: Micros, bound: u64) {
+        let mut ends: Vec<Micros> = self.spends.iter().map(|spend| spend.before).collect();
+        ends.sort_unstable();
+        for (earlier, first) in self.spends.iter().enumerate() {
+            let end = first.after + length;
+            let spends = ends.partition_point(|before| *before < end).saturating_sub(earlier) as u64;
+            assert!(spends <= bound, "{limit}: {spends} in {length} us from {}", first.after);
+        }
+    }
+
+    /// The law of each algorithm without leases.
+    fn assert_law(&self, limit: &Limit, windows: Range<u64>) {
+        match limit.algorithm() {
+            AnyAlgorithm::SlidingLog(_) => self.assert_spans(limit, WINDOW, REQUESTS),
+            AnyAlgorithm::TokenBucket(_) => {
+                for length in [WINDOW / 1000, WINDOW / 25, WINDOW / 4, WINDOW, 3 * WINDOW] {
+                    self.assert_spans(limit, length, CAPACITY + length * REQUESTS / WINDOW);
+                }
+            }
+            _ => {
+                for window in windows {
+                    let spends = self.within(window * WINDOW, (window + 1) * WINDOW);
+                    assert!(spends <= REQUESTS, "{limit}: {spends} in window {window}");
+                }
+            }
+        }
+    }
+
+    /// In windows without a stop or a kill, almost everything is used that was requested.
+    fn assert_usage(&self, limit: &Limit, start: u64) {
+        let is_disturbed = |window| {
+            [STOPPED_IN, KILLED_IN]
+                .iter()
+                .any(|&first| (first..first + 2).contains(&window))
+        };
+        let windows = (start..start + WINDOWS).filter(|window| !is_disturbed(window - start));
+        let (mut spends, mut usable) = (Vec::new(), Vec::new());
+        for window in windows {
+            spends.push(self.within(window * WINDOW, (window + 1) * WINDOW));
+            usable.push(self.made[(window - start) as usize].min(REQUESTS));
+        }
+        assert!(
+            100 * spends.iter().sum::<u64>() >= 95 * usable.iter().sum::<u64>(),
+            "{limit}"
+        );
+    }
+}
+
+#[test]
+fn four_processes_never_spend_too_much() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    if let Some(argument) = argument() {
+        return runtime.block_on(work(&argument));
+    }
+    let (server, folder) = (RedisServer::start(), Folder::new("leases"));
+    let files: Vec<String> = (0..PROCESSES).map(|number| folder.file(&number.to_string())).collect();
+    let mut processes: Vec<(Child, BufReader<ChildStdout>)> = Vec::new();
+    for file in &files {
+        let argument = format!("{} {file}", server.url());
+        let mut process = rerun(test_path!("four_processes_never_spend_too_much"), &argument)
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        processes.push((process, output));
+    }
+    for (_, output) in &mut processes {
+        assert!(output.lines().any(|line| line.unwrap() == "ready"));
+    }
+    let start = now() / WINDOW + 1;
+    for (process, _) in &mut processes {
+        writeln!(process.stdin.as_mut().unwrap(), "{start}").unwrap();
+    }
+
+    sleep_until((start + STOPPED_IN) * WINDOW + WINDOW / 2);
+    signal(&processes[0].0, "-STOP");
+    std::thread::sleep(5 * LEASE);
+    signal(&processes[0].0, "-CONT");
+    sleep_until((start + KILLED_IN) * WINDOW + WINDOW / 3);
+    processes[1].0.kill().unwrap();
+    for (number, (mut process, _)) in processes.into_iter().enumerate() {
+        assert_eq!(process.wait().unwrap().success(), number != 1);
+    }
+
+    let lines: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let mut made = 0;
+    for limit in limits() {
+        let record = Record::of(&limit, &lines, start);
+        record.assert_law(&limit, start..start + WINDOWS);
+        record.assert_usage(&limit, start);
+        made += record.made.iter().sum::<u64>();
+    }
+    // Most requests were decided without Redis, or they would not show much about leases.
+    let calls = calls(&mut server.client(), "evalsha");
+    assert!(calls < made / 2, "{calls} calls for {made} requests");
+}

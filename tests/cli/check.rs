@@ -50,6 +50,53 @@ fn valid_rules_are_summarized() {
     );
 }
 
+/// A limit of 600 per minute with a lease.
+fn leased(name: &str, algorithm: &str, lease: &str) -> String {
+    format!(
+        "[[limit]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\nlimit = 600\nwindow = \"1m\"\nkey = \"global\"\nlease = \"{lease}\"\n"
+    )
+}
+
+#[test]
+fn leases_are_listed() {
+    let rules = [
+        leased("everyone", "sliding_counter", "100ms"),
+        leased("bucket", "token_bucket", "1s"),
+        leased("log", "sliding_log", "2s"),
+    ];
+    let folder = folder_with(&rules.concat());
+    assert_eq!(
+        Run::in_a_pipe(folder.path(), &["check", "rules.toml"]).success(),
+        "rules.toml: valid, 3 limits
+  everyone  600 per 60s, sliding_counter, lease 100ms
+  bucket    600 per 60s, token_bucket, lease 1s
+  log       600 per 60s, sliding_log, lease 2s
+"
+    );
+}
+
+#[test]
+fn an_invalid_lease_is_shown_with_its_line() {
+    for (algorithm, lease, message) in [
+        ("token_bucket", "61s", "it must be from 1ms to 1m"),
+        ("token_bucket", "1m", "it must be shorter"),
+        (
+            "leaky_bucket",
+            "1s",
+            "lease has no effect on a leaky_bucket that queues",
+        ),
+    ] {
+        let folder = folder_with(&leased("all", algorithm, lease));
+        let run = Run::in_a_pipe(folder.path(), &["check", "rules.toml"]);
+        assert_eq!((run.code, &*run.output), (Some(1), ""));
+        assert!(
+            run.errors.contains(message) && run.errors.contains(&format!("\n7 | lease = \"{lease}\"\n")),
+            "{}",
+            run.errors
+        );
+    }
+}
+
 #[test]
 fn mistakes_are_shown_with_their_lines() {
     let folder = folder_with(MISTAKES);

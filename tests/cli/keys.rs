@@ -205,6 +205,59 @@ async fn reset_restores_the_quota_of_a_key() {
     assert!(all.contains("remaining  997 of 1000\n"), "{all}");
 }
 
+/// A leased bucket holds less, and the lease is part of its key and that of a log.
+#[tokio::test]
+async fn keys_of_leased_limits() {
+    let terms = "limit = 10\nwindow = \"365d\"\nkey = \"header:x-user-id\"\nlease = \"1m\"";
+    let limits = ["token_bucket", "sliding_log", "sliding_counter"]
+        .map(|algorithm| format!("[[limit]]\nname = \"{algorithm}\"\nalgorithm = \"{algorithm}\"\n{terms}\n"));
+    let rules = limits.concat();
+    let (redis, folder) = (RedisServer::start(), folder_with(&rules));
+    let node = redis.store().build().unwrap();
+    let request = Request::builder().header("x-user-id", "alice").body(()).unwrap();
+    for _ in 0..3 {
+        let charges = RuleSet::parse(&rules).unwrap().charges(&request).unwrap();
+        assert!(node.apply(Operation::Acquire(charges)).await.unwrap().admits());
+    }
+    let store = redis.url();
+    for (limit, summary, key, remaining) in [
+        (
+            "token_bucket",
+            "10 per 31536000s, token_bucket, lease 60s",
+            "rate_limit:token_bucket:token_bucket:31536000000000:lease60000000:x-user-id:alice",
+            "6 of 9",
+        ),
+        (
+            "sliding_log",
+            "10 per 31536000s, sliding_log, lease 60s",
+            "rate_limit:sliding_log:sliding_log:31536000000000:lease60000000:x-user-id:alice",
+            "7 of 10",
+        ),
+        (
+            "sliding_counter",
+            "10 per 31536000s, sliding_counter, lease 60s",
+            "rate_limit:sliding_counter:sliding_counter:31536000000000:1:x-user-id:alice",
+            "7 of 10",
+        ),
+    ] {
+        for notation in ["x-user-id=alice", "x-user-id:alice", "14fcf822b106b68a", key] {
+            let printed = Run::in_a_pipe(folder.path(), &arguments("peek", &store, limit, &[notation], &[])).success();
+            assert!(
+                printed.starts_with(&format!("limit      {limit}: {summary}\n")),
+                "{printed}"
+            );
+            assert!(
+                printed.contains(&format!("\nin Redis   {key}\nremaining  {remaining}\n")),
+                "{printed}"
+            );
+        }
+        let printed = Run::in_a_pipe(folder.path(), &arguments("reset", &store, limit, &[key], &[])).success();
+        let (before, capacity) = remaining.split_once(" of ").unwrap();
+        let restored = format!("remaining  {capacity} of {capacity}, {before} before\n");
+        assert!(printed.ends_with(&restored), "{printed}");
+    }
+}
+
 #[tokio::test]
 async fn keys_of_another_prefix_are_separate() {
     let (redis, folder) = counted().await;

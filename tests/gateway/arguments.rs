@@ -227,7 +227,7 @@ async fn the_built_in_service_echoes_any_request() {
 
 #[tokio::test]
 async fn the_banner_shows_the_configuration() {
-    let gateway = Gateway::start(COUNT_ONLY, &[]);
+    let gateway = Gateway::start(&format!("{COUNT_ONLY}lease = \"100ms\"\n"), &[]);
     let (at, admin, rules) = (gateway.address, gateway.admin, gateway.rules());
     let (_, upstream) = gateway.running.banner.split_once("upstream  http://").unwrap();
     let (upstream, _) = upstream.split_once(',').unwrap();
@@ -235,7 +235,7 @@ async fn the_banner_shows_the_configuration() {
         "gateway listening on http://{at}
   upstream  http://{upstream}, a built-in echo service
   rules     {rules}, reloaded when it changes
-            all: 1000000 per 315360000s, fixed_window
+            all: 1000000 per 315360000s, fixed_window, lease 100ms
   store     memory of this process
   admin     http://{admin}
 

@@ -4,11 +4,16 @@ use std::process::{Command, ExitStatus};
 
 use axum::http::Method;
 use tokio::net::TcpStream;
+use tollgate::{Charge, Key, Limit, Operation, RedisStore, RuleSet, Store};
 
-use support::wait::{eventually, until_some};
+use support::{
+    redis::RedisServer,
+    wait::{eventually, until_some},
+};
 
 use crate::gateway::{
     fixture::{COUNT_ONLY, Gateway},
+    service::Service,
     socket::{Socket, Upstream, status, with_timeout},
 };
 
@@ -120,4 +125,87 @@ async fn websockets_are_aborted() {
     until_closed(&gateway).await;
     assert_eq!(wait_for_exit(gateway).code(), Some(0));
     assert_eq!(client.read_until_closed().await, "");
+}
+
+/// Every algorithm that can be leased, in windows that neither end nor refill while a test runs.
+const LEASED: [(&str, &str); 5] = [
+    ("token_bucket", "window = '3650d'"),
+    ("leaky_bucket", "window = '3650d'\nqueue = false"),
+    ("fixed_window", "window = '3650d'"),
+    // The longest window and a lease would exceed the longest window.
+    ("sliding_log", "window = '365d'"),
+    ("sliding_counter", "window = '3650d'"),
+];
+
+/// The units of a limit that the gateway holds, according to its metrics.
+async fn held_units(gateway: &Gateway, limit: &Limit) -> u64 {
+    let page = gateway.admin(Method::GET, "/metrics").await.body;
+    let [leased, spent, returned] = ["leased", "spent", "returned"].map(|outcome| {
+        let sample = format!(
+            "tollgate_leased_units_total{{limit=\"{}\",outcome=\"{outcome}\"}} ",
+            limit.name()
+        );
+        let value = page.lines().find_map(|line| line.strip_prefix(&sample));
+        value.map_or(0, |value| value.parse::<u64>().unwrap())
+    });
+    leased - spent - returned
+}
+
+/// The units that remain in Redis.
+async fn remaining(store: &RedisStore, limit: &Limit) -> u64 {
+    let peek = Charge::new(limit.clone(), Key::GLOBAL).with_cost(0);
+    let decision = store.apply(Operation::Peek(peek.into())).await.unwrap();
+    decision.tiers()[0].verdict().remaining()
+}
+
+fn leased_rules() -> String {
+    let limits = LEASED.map(|(algorithm, more)| {
+        let terms = "limit = 10000\nkey = 'global'\nlease = '1m'";
+        format!("[[limit]]\nname = '{algorithm}'\nalgorithm = '{algorithm}'\n{terms}\n{more}\n")
+    });
+    limits.concat()
+}
+
+#[tokio::test]
+async fn leased_units_are_returned() {
+    const REQUESTS: u64 = 100;
+    let rules = leased_rules();
+    let limits = RuleSet::parse(&rules).unwrap().limits();
+    let (redis, service) = (RedisServer::start(), Service::start().await);
+    let store = redis.store().build().unwrap();
+    let gateway = Gateway::with_redis(&service, &redis, &rules, &[]);
+    for _ in 0..REQUESTS {
+        assert_eq!(gateway.get("/").await.status, 200);
+    }
+    let unused = |limit: &Limit| u64::from(limit.algorithm().capacity()) - REQUESTS;
+    for limit in &limits {
+        // A lease is asked for in the background.
+        eventually("all leases have arrived", async || {
+            let held = held_units(&gateway, limit).await;
+            held > 0 && remaining(&store, limit).await + held == unused(limit)
+        })
+        .await;
+    }
+    signal(&gateway, "-TERM");
+    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    for limit in &limits {
+        assert_eq!(remaining(&store, limit).await, unused(limit), "{limit}");
+    }
+}
+
+/// The gateway holds units, and Redis does not take them back.
+#[tokio::test]
+async fn an_unresponsive_redis_does_not_prevent_the_exit() {
+    let redis = RedisServer::start();
+    let rules = leased_rules();
+    let gateway = Gateway::start(&rules, &["--store", &redis.url(), "--store-timeout", SHORT_TIMEOUT]);
+    let limits = RuleSet::parse(&rules).unwrap().limits();
+    eventually("it holds units", async || {
+        assert_eq!(gateway.get("/").await.status, 200);
+        held_units(&gateway, &limits[0]).await > 0
+    })
+    .await;
+    redis.freeze();
+    signal(&gateway, "-TERM");
+    assert_eq!(wait_for_exit(gateway).code(), Some(0));
 }

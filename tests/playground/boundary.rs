@@ -63,6 +63,7 @@ async fn every_lane_shows_exact_counts_across_the_edge(browser: &Browser) {
             window: 3_000_000,
             capacity: 4,
             sub_windows: 3,
+            ..DEFAULTS
         };
         assert_scene(&page, "&limit=7&window=3&capacity=4&sub_windows=3", other).await;
         page.close().await;

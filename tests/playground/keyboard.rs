@@ -15,7 +15,7 @@ in_one_browser! {
 }
 
 /// The tab order.
-const TAB_ORDER: [&str; 31] = [
+const TAB_ORDER: [&str; 32] = [
     "Skip to the lanes",
     "Twenty in two seconds",
     "The same, slowly",
@@ -35,6 +35,7 @@ const TAB_ORDER: [&str; 31] = [
     "#window",
     "#capacity",
     "#sub_windows",
+    "#lease",
     "#size",
     "#rate",
     "#restart",

@@ -7,6 +7,7 @@ mod colours;
 mod concurrent_pages;
 mod keyboard;
 mod layout;
+mod lease;
 mod load;
 mod model;
 mod outage;

@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) window: u64,
     pub(crate) capacity: u64,
     pub(crate) sub_windows: u64,
+    /// 0 for none.
+    pub(crate) lease: u64,
 }
 
 /// The page's default settings.
@@ -27,6 +29,7 @@ pub(crate) const DEFAULTS: Settings = Settings {
     window: 10 * SECOND,
     capacity: 10,
     sub_windows: 1,
+    lease: 0,
 };
 
 type Algorithm = fn(&Settings, admitted: &[u64], now: u64) -> Option<Outcome>;
@@ -107,13 +110,21 @@ impl Settings {
         backlog.saturating_sub((now - last) * self.limit)
     }
 
+    fn fits(&self, admitted: &[u64], now: u64, capacity: u64) -> bool {
+        self.backlog(admitted, now) + self.window <= capacity * self.window
+    }
+
+    /// A lease takes what drains in its time from the capacity, unless nothing would be left.
     fn token_bucket(&self, admitted: &[u64], now: u64) -> Option<Outcome> {
-        let fits = self.backlog(admitted, now) + self.window <= self.capacity * self.window;
+        let drained = (self.lease * self.limit).div_ceil(self.window);
+        let leased = self.capacity.checked_sub(drained).filter(|left| *left > 0);
+        let fits = self.fits(admitted, now, leased.unwrap_or(self.capacity));
         fits.then_some(Outcome::Admitted)
     }
 
+    /// A queue is not leased.
     fn leaky_bucket(&self, admitted: &[u64], now: u64) -> Option<Outcome> {
-        self.token_bucket(admitted, now)?;
+        self.fits(admitted, now, self.capacity).then_some(())?;
         Some(match self.backlog(admitted, now).div_ceil(self.limit) {
             0 => Outcome::Admitted,
             wait => Outcome::Queued {
@@ -126,8 +137,9 @@ impl Settings {
         self.admits(admitted.iter().filter(|at| *at / self.window == now / self.window))
     }
 
+    /// A lease extends the window.
     fn sliding_log(&self, admitted: &[u64], now: u64) -> Option<Outcome> {
-        self.admits(admitted.iter().filter(|at| *at + self.window > now))
+        self.admits(admitted.iter().filter(|at| *at + self.window + self.lease > now))
     }
 
     fn sliding_counter(&self, admitted: &[u64], now: u64) -> Option<Outcome> {

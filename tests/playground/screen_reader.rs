@@ -47,6 +47,7 @@ async fn every_element_has_an_accessible_name(browser: &Browser) {
         "Window (s)",
         "Capacity",
         "Sub-windows",
+        "Lease (ms)",
         "Burst",
         "Stream (per s)",
     ];

@@ -104,7 +104,7 @@ async fn a_setting_starts_a_new_scene_and_back_restores_the_previous(browser: &B
         limit: 4,
         window: 2_000_000,
         capacity: 3,
-        sub_windows: 1,
+        ..DEFAULTS
     };
     assert_eq!(page.lanes_after(5).await, settings.lanes(&[0; 5], 0));
     page.click_until("#step", 20).await;
@@ -144,6 +144,13 @@ async fn invalid_settings_are_named_until_corrected(browser: &Browser) {
     )
     .await;
     set(browser, "rate", "3").await;
+    assert_live(&page, "?paused=yes&limit=5&rate=3&at=0").await;
+
+    for lease in ["60001", "0.5", "-1"] {
+        set(browser, "lease", lease).await;
+        assert_error(&page, "Lease (ms): must be a whole number from 0 to 60000.", &["lease"]).await;
+    }
+    set(browser, "lease", "").await;
     assert_live(&page, "?paused=yes&limit=5&rate=3&at=0").await;
 
     set(browser, "sub_windows", "7").await;

@@ -5,7 +5,7 @@ use fantoccini::Locator;
 use support::browser::Browser;
 
 use crate::playground::{
-    model::Settings,
+    model::{DEFAULTS, Settings},
     page::{Page, in_one_browser},
     program::StoreKind,
 };
@@ -160,7 +160,7 @@ async fn a_stream_at_the_limit_is_not_denied(browser: &Browser) {
         limit: 3,
         window: 1_000_000,
         capacity: 3,
-        sub_windows: 1,
+        ..DEFAULTS
     };
     page.open("?limit=3&window=1&rate=3&paused=yes&at=20000&play=0-stream")
         .await;

@@ -14,6 +14,7 @@ use tracing::level_filters::LevelFilter;
 use crate::{
     args::OutputArgs,
     common::{
+        limit_summary::limit_summary,
         output::{self, Failure},
         rules, runtime,
         store::RedisConfig,
@@ -82,9 +83,8 @@ fn summary(file: &Path, rules: &RuleSet) -> String {
     let mut text = format!("{}: valid, {} limit{plural}\n", rules::name(file), limits.len());
     let width = limits.iter().map(|limit| limit.name().len()).max().unwrap_or_default();
     for limit in limits {
-        let (name, algorithm) = (limit.name(), limit.algorithm());
-        writeln!(text, "  {name:width$}  {}, {}", algorithm.quota(), algorithm.name())
-            .expect("writing to a string does not fail");
+        let (name, summary) = (limit.name(), limit_summary(&limit));
+        writeln!(text, "  {name:width$}  {summary}").expect("writing to a string does not fail");
     }
     text
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod grouped;
 pub(crate) mod key_state;
+pub(crate) mod limit_summary;
 pub(crate) mod listen;
 pub(crate) mod output;
 pub(crate) mod peak_count;

@@ -6,6 +6,7 @@ use http::uri::Authority;
 use tollgate::RuleSet;
 
 use super::args::OnStoreFailure;
+use crate::common::limit_summary::limit_summary;
 
 pub(crate) struct Banner<'a> {
     pub(crate) listen: SocketAddr,
@@ -61,13 +62,7 @@ impl Banner<'_> {
             None => writeln!(f, "  rules     {file}; use your own with --rules FILE")?,
         }
         for limit in self.rules.limits() {
-            writeln!(
-                f,
-                "            {}: {}, {}",
-                limit.name(),
-                limit.algorithm().quota(),
-                limit.algorithm().name()
-            )?;
+            writeln!(f, "            {}: {}", limit.name(), limit_summary(&limit))?;
         }
         Ok(())
     }

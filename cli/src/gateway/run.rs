@@ -103,8 +103,12 @@ async fn serve(args: GatewayArgs, store: StoreConfig, output: OutputArgs) -> Res
     }
     let second = Signals::install();
     shutdown_sender.send_replace(true);
+    let drain = async {
+        _ = server.await;
+        store.return_leases().await;
+    };
     tokio::select! {
-        _ = server => {}
+        () = drain => {}
         _ = second.recv() => {}
     }
     Ok(())

@@ -110,6 +110,13 @@ impl GatewayStore {
         }
     }
 
+    /// Returns the units that this gateway holds, so that others need not wait until they expire. Bounded by the deadline of the store.
+    pub(crate) async fn return_leases(&self) {
+        if let Some(redis) = self.redis() {
+            redis.return_leases().await;
+        }
+    }
+
     pub(crate) fn redis(&self) -> Option<&RedisStore> {
         match self {
             Self::Memory(_) => None,

@@ -7,6 +7,7 @@ use tollgate::{Decision, Key, Limit};
 
 use crate::common::{
     key_state::KeyState,
+    limit_summary::limit_summary,
     output::{self, Failure},
 };
 
@@ -63,12 +64,11 @@ impl Report<'_> {
     }
 
     fn head(&self) -> String {
-        let algorithm = self.limit.algorithm();
         let mut text = String::new();
         line(
             &mut text,
             "limit",
-            &format!("{}: {}, {}", self.limit.name(), algorithm.quota(), algorithm.name()),
+            &format!("{}: {}", self.limit.name(), limit_summary(self.limit)),
         );
         line(&mut text, "key", self.key.as_str());
         line(&mut text, "in logs", &self.key.digest());

@@ -1,4 +1,4 @@
-//! `[[limit]]`: name, quota, cost, unit, plans and shadow mode.
+//! `[[limit]]`: name, quota, cost, unit, plans, lease and shadow mode.
 
 use super::{
     algorithms::TWO_PASS,
@@ -203,6 +203,49 @@ pub(super) const CASES: &[Case] = &[
             "rate_limit:fixed_window:api:315360000000000:global",
             "1576800000000000 5",
         )],
+    },
+    Case {
+        covers: &["limit lease"],
+        // Less than one is refilled in a minute, so the bucket holds one less. The counter has the same rule and the same key.
+        rules: "
+            [[limit]]
+            name = 'bucket'
+            algorithm = 'token_bucket'
+            limit = 3
+            window = '3650d'
+            key = 'global'
+            lease = '1m'
+            [[limit]]
+            name = 'counter'
+            algorithm = 'sliding_counter'
+            limit = 3
+            window = '3650d'
+            key = 'global'
+            lease = '1m'",
+        requests: &[
+            (
+                "GET /",
+                &[],
+                r#"200 | "bucket";q=2;w=210240000, "counter";q=3;w=315360000 | "bucket";r=1, "counter";r=2"#,
+            ),
+            (
+                "GET /",
+                &[],
+                r#"200 | "bucket";q=2;w=210240000, "counter";q=3;w=315360000 | "bucket";r=0, "counter";r=1"#,
+            ),
+            (
+                "GET /",
+                &[],
+                r#"429 | "bucket";q=2;w=210240000, "counter";q=3;w=315360000 | "bucket";r=0"#,
+            ),
+        ],
+        holds: &[
+            ("rate_limit:sliding_counter:counter:315360000000000:1:global", "5 2"),
+            (
+                "rate_limit:token_bucket:bucket:315360000000000:lease60000000:global",
+                "* 105120000000000 *",
+            ),
+        ],
     },
     Case {
         covers: &["limit shadow"],

@@ -49,8 +49,8 @@ pub(super) struct DrawingInput<'a> {
 
 impl DrawingInput<'_> {
     pub(super) fn drawing(&self) -> Drawing {
-        let Settings { limit, capacity, .. } = *self.settings;
-        let window = self.settings.window_micros();
+        let (limit, capacity) = (self.settings.limit, self.algorithm.capacity());
+        let window = self.algorithm.quota().window().as_micros() as Micros;
         let used = u64::from(limit).saturating_sub(self.peek.remaining());
         match self.algorithm {
             AnyAlgorithm::TokenBucket(_) => Drawing::Tokens {

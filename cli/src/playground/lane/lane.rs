@@ -23,6 +23,7 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Result<LaneResponse, Infallibl
 
 pub(crate) struct Lane<St> {
     index: usize,
+    /// The algorithm that decides: with a lease, the stricter one that nodes would share.
     algorithm: AnyAlgorithm,
     settings: Settings,
     clock: ManualClock,
@@ -50,15 +51,17 @@ impl<St: Store> Lane<St> {
     ) -> Result<Self, ConfigError> {
         let name = algorithm.name();
         let service = service_fn(async |_: Request<()>| Ok::<_, Infallible>(LaneResponse::default()));
-        let layer = RateLimitLayer::new(Tier::try_new(name, algorithm, Global)?, store.clone())
-            .respond_with(DecisionResponder::default());
+        let tier = lease(Tier::try_new(name, algorithm, Global)?, settings)?;
+        let call_tier = lease(Tier::try_new(name, algorithm, CallKey)?, settings)?;
+        let shared = *tier.limit().algorithm();
+        let layer = RateLimitLayer::new(tier, store.clone()).respond_with(DecisionResponder::default());
         Ok(Self {
             index,
-            algorithm,
+            algorithm: shared,
             settings: settings.clone(),
             clock: clock.clone(),
             service: BoxCloneSyncService::new(layer.layer(service)),
-            limiter: Limiter::new(Tier::try_new(name, algorithm, CallKey)?, store.clone()),
+            limiter: Limiter::new(call_tier, store.clone()),
             last_peek: None,
             queued: Vec::new(),
             admitted: VecDeque::new(),
@@ -199,8 +202,10 @@ impl<St: Store> Lane<St> {
 
     fn record_admitted(&mut self, now: Micros) {
         self.admitted.push_back(now);
-        // A sliding counter needs a window and one more sub-window, which is a window at most.
-        let oldest = now.saturating_sub(2 * self.settings.window_micros());
+        // A sliding counter needs a window and one more sub-window, which is a window at most. The window of a leased log is longer
+        // than that of the settings.
+        let window = self.algorithm.quota().window().as_micros() as Micros;
+        let oldest = now.saturating_sub(2 * window);
         while self.admitted.front().is_some_and(|at| *at < oldest) {
             self.admitted.pop_front();
         }
@@ -222,5 +227,13 @@ impl<St: Store> Lane<St> {
             outcome,
             passes_at,
         }
+    }
+}
+
+/// The tier with the lease of the settings, if there is one.
+fn lease<K>(tier: Tier<AnyAlgorithm, K>, settings: &Settings) -> Result<Tier<AnyAlgorithm, K>, ConfigError> {
+    match settings.lease_time() {
+        Some(time) => tier.try_lease(time),
+        None => Ok(tier),
     }
 }

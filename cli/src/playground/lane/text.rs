@@ -1,7 +1,7 @@
 //! The texts about a lane and its responses.
 
 use http::Response;
-use tollgate::{AnyAlgorithm, Decision, Micros};
+use tollgate::{AnyAlgorithm, Decision, Micros, Quota};
 
 use crate::playground::session::Settings;
 
@@ -32,15 +32,44 @@ pub(super) fn unchecked(count: u32) -> String {
     format!("{count} passed unchecked because the store failed: no limit holds in that case.")
 }
 
-/// Why `max` requests passed within one window's length.
+/// Why `max` requests passed within one window's length, and how a lease changes that.
 pub(super) fn explanation(algorithm: &AnyAlgorithm, settings: &Settings, max: usize) -> String {
+    let mut text = rule(algorithm, settings, max);
+    if settings.lease > 0 {
+        text.push(' ');
+        text.push_str(&lease(algorithm, settings));
+    }
+    text
+}
+
+/// How a lease changes the rule.
+fn lease(algorithm: &AnyAlgorithm, settings: &Settings) -> String {
     let Settings {
-        limit,
         window,
         capacity,
-        sub_windows,
+        lease,
         ..
     } = *settings;
+    match algorithm {
+        AnyAlgorithm::LeakyBucket(_) => "Not leased: each request in a queue has a departure of its own.".into(),
+        AnyAlgorithm::TokenBucket(_) if algorithm.capacity() == capacity => {
+            format!("Not leased: the bucket is too small for what is refilled in {lease} ms.")
+        }
+        AnyAlgorithm::TokenBucket(_) => {
+            let shared = algorithm.capacity();
+            format!("Leased for {lease} ms: its capacity is {shared} instead of {capacity}.")
+        }
+        AnyAlgorithm::SlidingLog(_) => {
+            let shared = window_seconds(algorithm.quota());
+            format!("Leased for {lease} ms: its window is {shared} s instead of {window} s.")
+        }
+        _ => format!("Leased for {lease} ms: the rule is the same."),
+    }
+}
+
+fn rule(algorithm: &AnyAlgorithm, settings: &Settings, max: usize) -> String {
+    let Settings { limit, sub_windows, .. } = *settings;
+    let (capacity, window) = (algorithm.capacity(), window_seconds(algorithm.quota()));
     let exceeds_limit = max > limit as usize;
     match algorithm {
         AnyAlgorithm::TokenBucket(_) if exceeds_limit => format!(
@@ -115,6 +144,11 @@ pub(super) fn response(response: &Response<String>) -> String {
         headers.collect::<String>(),
         response.body()
     )
+}
+
+/// The window of a quota in seconds. A lease may add milliseconds.
+fn window_seconds(quota: Quota) -> f64 {
+    quota.window().as_millis() as f64 / 1000.0
 }
 
 /// Rounded up to the millisecond. Response headers round up too, to the second.

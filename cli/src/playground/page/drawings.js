@@ -93,9 +93,11 @@ const drawings = {
       line(LEFT, BOTTOM, RIGHT, BOTTOM, "frame") +
       line(RIGHT, TOP - 6, RIGHT, BOTTOM + 5, "cursor") +
       line(LEFT, TOP - 6, LEFT, BOTTOM + 5, "frame");
-    const ends = text(LEFT, 138, `${window / 1e6} s ago`, "small", "start") + text(RIGHT, 138, "now", "small", "end");
+    // A lease may add milliseconds, for which there is no space. The text in the middle leaves the longer label on its left some.
+    const begin = Number((window / 1e6).toPrecision(3));
+    const ends = text(LEFT, 138, `${begin} s ago`, "small", "start") + text(RIGHT, 138, "now", "small", "end");
     const label = `${entries.length} of ${limit} in the log`;
-    const next = entries.length > 0 ? text(WIDTH / 2, 138, `next expires in ${duration(entries[0] + window - now)}`, "small") : "";
+    const next = entries.length > 0 ? text(WIDTH / 2 + 8, 138, `next expires in ${duration(entries[0] + window - now)}`, "small") : "";
     return [axis + marks.join("") + ends + next + text(WIDTH / 2, 18, label), label];
   },
 

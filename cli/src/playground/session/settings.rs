@@ -17,6 +17,9 @@ const SECOND: Micros = 1_000_000;
 
 const MAX_SUB_WINDOWS: u32 = 64;
 
+/// The longest lease of the library, in milliseconds.
+const MAX_LEASE: u32 = 60_000;
+
 /// Error messages by field.
 pub(crate) type FieldErrors = BTreeMap<&'static str, String>;
 
@@ -28,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) capacity: u32,
     /// The sub-windows of the sliding counter.
     pub(crate) sub_windows: u32,
+    /// The lease time in milliseconds, or 0 for none.
+    pub(crate) lease: u32,
     /// The requests of a burst.
     pub(crate) burst: u32,
     /// The requests of a stream per second.
@@ -56,6 +61,7 @@ impl Settings {
             window: fields.number("window", 1..=600, 10),
             capacity: fields.number("capacity", 1..=200, limit),
             sub_windows: fields.number("sub_windows", 1..=MAX_SUB_WINDOWS, 1),
+            lease: fields.number("lease", 0..=MAX_LEASE, 0),
             burst: fields.number("burst", 1..=400, 2 * limit),
             rate: fields.number("rate", 1..=100, 2),
             speed: fields.parsed("speed", Speed::REAL, |()| "must be 0.1, 0.25, 0.5, 1 or 4".into()),
@@ -100,6 +106,10 @@ impl Settings {
 
     pub(crate) fn window_micros(&self) -> Micros {
         Micros::from(self.window) * SECOND
+    }
+
+    pub(crate) fn lease_time(&self) -> Option<Duration> {
+        (self.lease > 0).then(|| Duration::from_millis(self.lease.into()))
     }
 
     /// A short span, to show bursts: a fifth of the window.

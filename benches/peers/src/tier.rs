@@ -1,6 +1,8 @@
 //! The limits that a request is charged by, for both sides.
 
-use tollgate::{Algorithm, AnyAlgorithm, Quota, SlidingCounter, TokenBucket};
+use std::time::Duration;
+
+use tollgate::{Algorithm, AnyAlgorithm, Limit, Quota, SlidingCounter, TokenBucket};
 
 const USERS: usize = 10_000;
 
@@ -9,6 +11,7 @@ pub struct Tier {
     pub name: String,
     pub algorithm: AnyAlgorithm,
     pub users: usize,
+    pub lease: Option<Duration>,
 }
 
 impl Tier {
@@ -17,7 +20,18 @@ impl Tier {
             name: name.to_owned(),
             algorithm: algorithm.to_any(),
             users,
+            lease: None,
         }
+    }
+
+    pub fn leased(self, time: Duration) -> Self {
+        let lease = Some(time);
+        Self { lease, ..self }
+    }
+
+    pub fn limit(&self) -> Limit {
+        let limit = Limit::new(&self.name, self.algorithm);
+        self.lease.map_or(limit.clone(), |time| limit.lease(time))
     }
 
     pub fn identities(&self) -> impl Iterator<Item = String> {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
-use tollgate::{Header, HttpResponder, RateLimitLayer, Tier};
+use tollgate::{Global, Header, HttpResponder, RateLimitLayer, Tier};
 
 use super::axum_limit;
 use crate::{
@@ -15,27 +15,35 @@ use crate::{
 };
 
 pub fn against_axum_limit(runner: &Runner) -> Pair {
-    ours_against("axum-limit", runner)
+    routes("ours", "axum-limit", runner)
 }
 
 pub fn against_plain(runner: &Runner) -> Pair {
-    ours_against("plain", runner)
+    routes("ours", "plain", runner)
 }
 
-fn ours_against(other: &str, runner: &Runner) -> Pair {
+/// A limit for everyone, whose units are leased.
+pub fn leased_against_plain(runner: &Runner) -> Pair {
+    routes("leased", "plain", runner)
+}
+
+fn routes(ours: &str, other: &str, runner: &Runner) -> Pair {
     let redis = RedisServer::start();
     let address = runner.runtime.block_on(serve(&redis));
-    runner.alternate(|span| wrk(address, "ours", span), |span| wrk(address, other, span))
+    runner.alternate(|span| wrk(address, ours, span), |span| wrk(address, other, span))
 }
 
 /// Serves on the runtime of this process, until it ends.
 async fn serve(redis: &RedisServer) -> SocketAddr {
     let store = redis.store().build().expect("valid settings");
-    let limit = RateLimitLayer::new(Tier::new("user", never_denies(), Header::new("x-user-id")), store)
-        .respond_with(HttpResponder::new().without_ietf_headers());
+    let per_user = Tier::new("user", never_denies(), Header::new("x-user-id"));
+    let limit = RateLimitLayer::new(per_user, store.clone()).respond_with(HttpResponder::new().without_ietf_headers());
+    let everyone = Tier::new("everyone", never_denies(), Global).lease(Duration::from_millis(100));
+    let leased = RateLimitLayer::new(everyone, store).respond_with(HttpResponder::new().without_ietf_headers());
     let app = Router::new()
         .route("/plain", get(async || "hello"))
         .route("/ours", get(async || "hello").layer(limit.fail_closed()))
+        .route("/leased", get(async || "hello").layer(leased.fail_closed()))
         .merge(axum_limit::router("/axum-limit", &redis.url()).await);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a bound listener");

@@ -16,7 +16,7 @@ impl Ours {
     pub fn new(store: RedisStore, tiers: &[Tier]) -> Self {
         let tiers = tiers.iter().map(|tier| {
             let keys = tier.identities().map(Key::new).collect();
-            (Limit::new(&tier.name, tier.algorithm), keys)
+            (tier.limit(), keys)
         });
         Self {
             store,

@@ -131,7 +131,7 @@ local function rare_operations()
     passed = passed_before
   end
 
-  -- Charges a lease, if the last acquire was admitted. Its refusal denies nobody.
+  -- Charges a lease, if the last acquire was admitted. Its refusal denies no request.
   local function lease()
     if passed then
       acquire()

@@ -52,7 +52,7 @@ impl AnyAlgorithm {
         }
     }
 
-    /// The mark to return some units of a lease with. A bucket gives back what would be left of these units alone: what a refund gives back
+    /// The mark to return some units of a lease with. A bucket restores what would be left of these units alone: what a refund restores
     /// is bounded by the whole backlog after the charge, which may contain units that other nodes have returned since.
     #[cfg(feature = "redis")]
     pub(crate) fn return_mark(&self, mark: Mark, units: u32) -> Mark {

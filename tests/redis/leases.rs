@@ -271,7 +271,7 @@ async fn units_in_hand_decide_if_redis_fails_for_the_other_tiers() {
     assert_eq!(decision.tiers()[0].verdict().remaining(), 899);
 }
 
-/// What costs nothing has no receipt, whoever decides.
+/// What costs nothing has no receipt, with leases or without.
 #[tokio::test]
 async fn a_request_that_costs_nothing_is_up_to_redis() {
     let server = RedisServer::start();

@@ -66,7 +66,7 @@ fn a_denied_request_leases_nothing() {
     }
 }
 
-/// Only the last acquire counts, and a lease that does not fit denies nobody.
+/// Only the last acquire counts, and a lease that does not fit denies no request.
 #[test]
 fn the_refusal_of_a_lease_affects_nothing_else() {
     let server = RedisServer::start();

@@ -38,7 +38,7 @@ impl Leases {
     }
 }
 
-/// A lease that was asked for. Whatever happens to its call, the key learns the answer, or that there is none.
+/// A lease that was asked for. In every case the key learns the answer, or that there is none.
 pub(crate) struct LeaseAsk {
     leases: Arc<Leases>,
     /// The units as a cost; `None` after the answer.

@@ -84,7 +84,7 @@ enum Event {
     Wake {
         node: usize,
     },
-    /// The state is reset, by somebody who knows nothing of leases.
+    /// The state is reset, without the knowledge of the nodes.
     Reset,
     /// All nodes get another version of the limit. The calls that are in flight then are lost.
     Change,
@@ -346,7 +346,7 @@ impl Simulation {
                 .into_returned()
                 .for_each(|returned| self.send_return(Some(returned), algorithm));
         }
-        let (now, life, version) = (self.local_time(node, self.now), self.nodes[node].life, self.version);
+        let now = self.local_time(node, self.now);
         let taken = self.nodes[node]
             .leases
             .as_mut()
@@ -364,35 +364,22 @@ impl Simulation {
             self.outstanding -= u64::from(cost);
             self.spend(node, self.now, cost, spent.mark);
             if lease.is_some() {
-                let cost = None;
-                self.send(
-                    node,
-                    Call {
-                        life,
-                        version,
-                        sent: self.now,
-                        cost,
-                        lease,
-                    },
-                );
+                self.send(node, None, lease);
             }
             return;
         }
         let lease = self.nodes[node].leases.as_mut().and_then(|leases| leases.ask(now));
-        let cost = Some(cost);
-        self.send(
-            node,
-            Call {
-                life,
-                version,
-                sent: self.now,
-                cost,
-                lease,
-            },
-        );
+        self.send(node, Some(cost), lease);
     }
 
-    fn send(&mut self, node: usize, call: Call) {
+    fn send(&mut self, node: usize, cost: Option<Cost>, lease: Option<Cost>) {
+        let call = Call {
+            life: self.nodes[node].life,
+            version: self.version,
+            sent: self.now,
+            cost,
+            lease,
+        };
         let delay = self.delay();
         match self.happens(40) {
             // It never arrives.

@@ -1,4 +1,5 @@
--- Acquires, the operation of almost all calls: of buckets, fixed windows and sliding counters, whose state is a string.
+-- Acquires, the operation of almost all calls: of all algorithms but the log, whose state is not a string. And releases of concurrency
+-- limits, which are as frequent.
 --
 -- Redis takes as long to create a function or a table, or to call a function, as for twenty to a hundred simple steps. So here are no
 -- functions, but one loop with a block of code per algorithm, which follows its `peek` and `commit` in the files below. Rules stay in
@@ -11,8 +12,9 @@ if plain then
   local args, rules, cursor = args, { nil }, 3
   for i = 1, args[2] do
     local name = args[cursor]
-    rules[i], cursor = cursor, cursor + (name == 'leaky_bucket' and 6 or 4)
-    if name ~= 'token_bucket' and name ~= 'sliding_counter' and name ~= 'fixed_window' and name ~= 'leaky_bucket' then
+    rules[i], cursor = cursor, cursor + (name == 'leaky_bucket' and 6 or name == 'concurrency' and 8 or 4)
+    if name ~= 'token_bucket' and name ~= 'sliding_counter' and name ~= 'fixed_window' and name ~= 'leaky_bucket'
+      and name ~= 'concurrency' then
       plain = false
       break
     end
@@ -21,11 +23,19 @@ if plain then
   local operation = cursor + 1
   plain = operations > 0
   for _ = 1, operations do
-    if args[operation] ~= 'acquire' and args[operation] ~= 'lease' then
+    local name, charges, width = args[operation], args[operation + 1], 4
+    if name == 'settle' then
+      width = 7
+      for charge = operation + 2, operation + 1 + 7 * charges, 7 do
+        plain = plain and args[rules[args[charge + 1]]] == 'concurrency'
+      end
+    elseif name ~= 'acquire' and name ~= 'lease' then
       plain = false
+    end
+    if not plain then
       break
     end
-    operation = operation + 2 + 4 * args[operation + 1]
+    operation = operation + 2 + width * charges
   end
 
   -- A key of another type has no value in the reply of MGET either.
@@ -61,9 +71,10 @@ if plain then
   operation = cursor + 1
   for _ = 1, plain and operations or 0 do
     local charges = args[operation + 1]
-    local first, last = operation + 2, operation + 1 + 4 * charges
+    local is_lease, releases = args[operation] == 'lease', args[operation] == 'settle'
+    local width = releases and 7 or 4
+    local first, last = operation + 2, operation + 1 + width * charges
     local admitted, denied = true, false
-    local is_lease = args[operation] == 'lease'
     repeat
       if is_lease and not passed then
         admitted = false
@@ -74,7 +85,7 @@ if plain then
         break
       end
       local tier, i = written, 0
-      for charge = first, last, 4 do
+      for charge = first, last, width do
         i = i + 1
         -- In a denied group, a tier that would admit reports its unchanged state.
         if not denied or reply[tier + 1] == ADMITTED then
@@ -169,6 +180,94 @@ if plain then
             reset_after, position = count == 0 and 0 or left, start
             if cost > 0 and outcome == ADMITTED then
               next_value = pack(-1 - start, count)
+            end
+
+          elseif name == 'concurrency' then
+            local limit, time_to_live, retry_after = args[rule + 1], args[rule + 2], args[rule + 3]
+            local id, epoch, base, made_at = args[rule + 4], args[rule + 5], args[rule + 6], args[rule + 7]
+            local numbers, length = nil, 0
+            if value then
+              local holders, more
+              plain, holders, numbers, more = pcall(unpacked, value)
+              plain = plain and type(holders) == 'number' and type(numbers) == 'table' and not more
+              length = plain and #numbers or 0
+              plain = plain and length > 0 and length == 5 * (-1 - holders)
+              for i = 1, length do
+                local number = numbers[i]
+                plain = plain and type(number) == 'number' and number % 1 == 0 and number >= 0 and number < INEXACT
+              end
+              if not plain then
+                break
+              end
+            end
+            -- What the others hold, when they expire, and the index of the holder's own entry.
+            local held, own, has_expired = 0, nil, false
+            for i = 1, length, 5 do
+              local left = numbers[i + 4] - now
+              if left <= 0 then
+                has_expired = true
+              elseif numbers[i] == id then
+                own = i
+              else
+                held = held + numbers[i + 2]
+                if numbers[i + 2] > 0 and left > reset_after then
+                  reset_after = left
+                end
+              end
+            end
+            local superseded
+            if made_at < 0 then
+              superseded = own and numbers[own + 1] > epoch
+            else
+              superseded = not own or numbers[own + 1] ~= epoch or numbers[own + 3] ~= made_at
+            end
+            local count = own and numbers[own + 1] >= epoch and numbers[own + 2] or made_at < 0 and base or 0
+            local changed = (releases or cost > 0) and not superseded
+            if releases then
+              count = changed and math.max(0, count - cost) or count
+            elseif cost > limit then
+              outcome, changed = IMPOSSIBLE, false
+            elseif cost > 0 and (superseded or held + count + cost > limit) then
+              outcome, wait, changed = LIMITED, superseded and 0 or retry_after, false
+            else
+              count = count + cost
+            end
+            held = held + count
+            if held < limit then
+              remaining = limit - held
+            elseif outcome ~= LIMITED then
+              remaining = EXHAUSTED + retry_after
+            end
+            if changed then
+              if own and numbers[own + 1] == epoch then
+                position = numbers[own + 3]
+              else
+                position, numbers = now, numbers or {}
+                own = own or length + 1
+                numbers[own], numbers[own + 1], numbers[own + 3] = id, epoch, now
+              end
+              numbers[own + 2], numbers[own + 4] = count, now + time_to_live
+              if has_expired then
+                local alive = {}
+                for i = 1, #numbers do
+                  if now < numbers[i + 4 - (i - 1) % 5] then
+                    alive[#alive + 1] = numbers[i]
+                  end
+                end
+                numbers = alive
+              end
+              expires_at = 0
+              for i = 5, #numbers, 5 do
+                if numbers[i] > expires_at then
+                  expires_at = numbers[i]
+                end
+              end
+              next_value = pack(-1 - #numbers / 5, numbers)
+              if count > 0 and time_to_live > reset_after then
+                reset_after = time_to_live
+              end
+            elseif own and numbers[own + 2] > 0 and numbers[own + 4] - now > reset_after then
+              reset_after = numbers[own + 4] - now
             end
 
           else
@@ -271,7 +370,7 @@ if plain then
           end
 
           if not next_value then
-            admitted = admitted and (outcome == ADMITTED or args[charge + 3] == 1)
+            admitted = admitted and (releases or outcome == ADMITTED or args[charge + 3] == 1)
             at, position = -1, -1
           end
           reply[tier + 1], reply[tier + 2], reply[tier + 3] = outcome, remaining, wait
@@ -291,11 +390,11 @@ if plain then
     if not plain then
       break
     end
-    if not is_lease then
+    if not is_lease and not releases then
       passed = admitted
     end
     for i = 1, admitted and charges or 0 do
-      local key, value, expires_at = args[first + 4 * i - 4], next_values[i], next_expires[i]
+      local key, value, expires_at = args[first + width * (i - 1)], next_values[i], next_expires[i]
       if value then
         values[key] = value
         -- A key that this call has changed before has not got its expiry yet.

@@ -21,7 +21,9 @@ if count == 1 then
 else
   -- A failing operation does not affect the others: its charges have the outcome FAILED and the index of an error message, which
   -- follows the charges in the reply.
-  local WIDTH, start, failures = { acquire = ACQUIRE, peek = ACQUIRE, lease = ACQUIRE, settle = SETTLE, reset = RESET }, cursor, {}
+  local WIDTH, start, failures = {
+    acquire = ACQUIRE, peek = ACQUIRE, lease = ACQUIRE, settle = SETTLE, renew = RENEW, reset = RESET,
+  }, cursor, {}
   local function fail(tiers, charges, err)
     failures[#failures + 1] = type(err) == 'table' and err.err or tostring(err)
     for tier = tiers, tiers + 6 * (charges - 1), 6 do

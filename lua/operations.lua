@@ -70,7 +70,7 @@ local function save(key, state)
 end
 
 -- The number of arguments per charge.
-local ACQUIRE, SETTLE, RESET = 4, 7, 2
+local ACQUIRE, SETTLE, RENEW, RESET = 4, 7, 2, 2
 
 -- The time, then six numbers per charge; the table is preallocated for one charge, like most calls. `written` is its length.
 local reply, written = { now, nil, nil, nil, nil, nil, nil }, 1
@@ -116,9 +116,10 @@ end
 
 -- The other operations, which are rare, by name.
 local function rare_operations()
-  local function report(rule, state)
+  -- The state of a charge, and when the entry of its holder was made.
+  local function report(rule, state, made_at)
     local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0)
-    for i, number in ipairs({ outcome, remaining, wait, reset_after, -1, -1 }) do
+    for i, number in ipairs({ outcome, remaining, wait, reset_after, made_at and now or -1, made_at or -1 }) do
       reply[written + i] = number
     end
     written = written + 6
@@ -156,12 +157,26 @@ local function rare_operations()
       if not algorithm.refund then
         algorithm.refund, algorithm.overcharge = algorithm.corrections()
       end
-      if to < cost then
+      local made_at
+      if algorithm.releases then
+        made_at = algorithm.refund(rule, state, mark, cost)
+      elseif to < cost then
         algorithm.refund(rule, state, mark, cost - to)
       elseif to > cost then
         algorithm.overcharge(rule, state, to - cost)
       end
-      report(rule, state)
+      report(rule, state, made_at)
+    end
+  end
+
+  -- Extends the life of what a holder holds.
+  local function renew()
+    cursor = cursor + 1
+    for _ = 1, argument() do
+      local key, rule = argument(), rules[argument()]
+      local state = states[key] or load(key, rule)
+      local made_at = rule.algorithm.renew(rule, state, 0)
+      report(rule, state, made_at)
     end
   end
 
@@ -176,6 +191,6 @@ local function rare_operations()
     end
   end
 
-  return { peek = peek, lease = lease, settle = settle, reset = reset }
+  return { peek = peek, lease = lease, settle = settle, renew = renew, reset = reset }
 end
 

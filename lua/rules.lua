@@ -18,6 +18,9 @@ for i = 1, argument() do
     rule[4], rule[5] = args[first + 3], args[first + 4]
   elseif name == 'sliding_log' then
     rule[3], numbers = false, 2
+  elseif name == 'concurrency' then
+    numbers = 7
+    rule[4], rule[5], rule[6], rule[7] = args[first + 3], args[first + 4], args[first + 5], args[first + 6]
   end
   rules[i], algorithms[rule.algorithm or ''] = rule, true
   cursor = cursor + 1 + numbers

@@ -1,8 +1,8 @@
 //! What happens to charges when a client disconnects before it is answered.
 //!
-//! A dropped request keeps its charge, with one exception: a request that was delayed in a leaky bucket's queue, or that waited in a
-//! wait queue, and never got to the service. Its charges are refunded in every tier. (The Redis store drops what it has not sent
-//! yet, so that it is never charged.)
+//! A dropped request keeps its charge, with two exceptions. A request that was delayed in a leaky bucket's queue, or that waited in a
+//! wait queue, and never got to the service is refunded in every tier. And slots of concurrency limits are always released. (The Redis
+//! store drops what it has not sent yet, so that it is never charged.)
 
 use std::{
     future::{Future, poll_fn},
@@ -12,11 +12,18 @@ use std::{
 
 use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
 
-/// An acquire: the only way in which the crate asks a store for a decision. It is sent on the first poll. With a store to refund
-/// to, dropping it before the decision refunds what was charged.
+/// An acquire: the only way in which the crate asks a store for a decision. It is sent on the first poll.
 pub(crate) struct PendingAcquire<St: Store> {
     stage: AcquireStage<St>,
-    refund_to: Option<St>,
+    on_drop: OnDrop<St>,
+}
+
+/// What happens to the charges of an acquire that is dropped before the decision.
+enum OnDrop<St> {
+    Keep,
+    /// Only slots are released.
+    Release(St),
+    Refund(St),
 }
 
 enum AcquireStage<St: Store> {
@@ -26,14 +33,25 @@ enum AcquireStage<St: Store> {
 }
 
 impl<St: Store> PendingAcquire<St> {
-    pub(crate) fn new(charges: Charges, refund_to: Option<St>) -> Self {
+    /// An acquire that keeps its charges when it is dropped, but no slots.
+    pub(crate) fn new(store: &St, charges: Charges) -> Self {
+        let on_drop = match charges.may_hold() {
+            true => OnDrop::Release(store.clone()),
+            false => OnDrop::Keep,
+        };
         let stage = AcquireStage::NotSent(charges);
-        Self { stage, refund_to }
+        Self { stage, on_drop }
+    }
+
+    /// An acquire that refunds all charges when it is dropped.
+    pub(crate) fn refundable(store: &St, charges: Charges) -> Self {
+        let (stage, on_drop) = (AcquireStage::NotSent(charges), OnDrop::Refund(store.clone()));
+        Self { stage, on_drop }
     }
 
     /// Decides at once if the store can, otherwise on the first poll.
     pub(crate) fn start(store: &St, charges: Charges) -> Result<Decision, Self> {
-        store.acquire_now(charges).map_err(|charges| Self::new(charges, None))
+        store.acquire_now(charges).map_err(|charges| Self::new(store, charges))
     }
 
     pub(crate) async fn wait(mut self, store: &St) -> Result<Decision, St::Error> {
@@ -56,11 +74,15 @@ impl<St: Store> PendingAcquire<St> {
 
 impl<St: Store> Drop for PendingAcquire<St> {
     fn drop(&mut self) {
-        if let Some(store) = self.refund_to.take()
-            && let AcquireStage::Sent(response) = std::mem::replace(&mut self.stage, AcquireStage::Done)
-        {
+        let (store, take): (_, fn(&mut Decision) -> Option<Receipt>) =
+            match std::mem::replace(&mut self.on_drop, OnDrop::Keep) {
+                OnDrop::Keep => return,
+                OnDrop::Release(store) => (store, Decision::take_held),
+                OnDrop::Refund(store) => (store, Decision::take_receipt),
+            };
+        if let AcquireStage::Sent(response) = std::mem::replace(&mut self.stage, AcquireStage::Done) {
             complete(async move {
-                let receipt = response.await.ok().and_then(|mut decision| decision.take_receipt());
+                let receipt = response.await.ok().and_then(|mut decision| take(&mut decision));
                 drop(receipt.map(|receipt| RefundGuard::new(store, receipt)));
             });
         }

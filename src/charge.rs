@@ -95,6 +95,11 @@ impl Charge {
         !self.shadow && !self.fails_open
     }
 
+    /// Whether it takes slots of a concurrency limit, which have to be released.
+    pub(crate) fn holds_slots(&self) -> bool {
+        self.limit.algorithm().is_concurrency()
+    }
+
     /// Whether both charge the same key under the same version of a limit.
     pub(crate) fn has_same_limit(&self, other: &Self) -> bool {
         self.key == other.key && self.limit == other.limit
@@ -176,6 +181,12 @@ impl Charges {
     #[inline]
     pub(crate) fn may_queue(&self) -> bool {
         self.0.iter().any(|charge| charge.limit.algorithm().is_queueing())
+    }
+
+    /// Whether the request may hold slots, which have to be released.
+    #[inline]
+    pub(crate) fn may_hold(&self) -> bool {
+        self.0.iter().any(Charge::holds_slots)
     }
 
     /// Whether a cost exceeds the capacity of its limit, so that the request can never pass.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use tokio::time::Instant;
 
 use crate::{
-    algorithm::Mark,
+    algorithm::{AnyAlgorithm, Mark},
     charge::{Charge, Charges},
     key::Key,
     limit::Limit,
@@ -170,9 +170,17 @@ impl TierDecision {
         !self.charge.hidden && !self.charge.shadow
     }
 
-    /// Whether it is why the request has to wait for `retry_after`.
-    pub(crate) fn requires_wait(&self, retry_after: Duration) -> bool {
-        !self.is_shadow() && self.verdict.retry_after() == Some(retry_after)
+    /// Whether it limits what is held at once, so that nobody knows when a denied request would be admitted.
+    pub(crate) fn is_concurrency(&self) -> bool {
+        self.charge.holds_slots()
+    }
+
+    /// For how long it is known to deny the request: for a time only if that is exact.
+    pub(crate) fn denied_for(&self) -> Duration {
+        match self.verdict.retry_after() {
+            Some(retry_after) if !self.is_concurrency() => retry_after,
+            _ => Duration::ZERO,
+        }
     }
 
     /// Whether it does not deny the request.
@@ -336,18 +344,37 @@ impl Decision {
         self.tiers.iter().all(TierDecision::passes)
     }
 
-    /// The combined outcome: impossible if one tier is, otherwise with the longest `retry_after` or delay of all tiers.
+    /// The combined outcome: impossible if one tier is, otherwise with the longest `retry_after` or delay of all tiers. The hint of a
+    /// concurrency limit counts only if no other tier denies the request.
     pub fn outcome(&self) -> Outcome {
-        let binding = self.tiers.iter().filter(|tier| !tier.is_shadow());
-        binding
-            .map(|tier| tier.verdict.outcome)
-            .max_by_key(|outcome| match outcome {
-                RawOutcome::Admitted { delay } => (0, *delay),
-                RawOutcome::Limited { retry_after } => (1, *retry_after),
-                RawOutcome::Impossible => (2, 0),
-            })
-            .unwrap_or(RawOutcome::Admitted { delay: 0 })
-            .into()
+        let binding = self.binding_tier().map(|tier| tier.verdict.outcome);
+        binding.unwrap_or(RawOutcome::Admitted { delay: 0 }).into()
+    }
+
+    /// The first tier that determines the outcome.
+    pub(crate) fn binding_tier(&self) -> Option<&TierDecision> {
+        let binding = self.tiers.iter().rev().filter(|tier| !tier.is_shadow());
+        binding.max_by_key(|tier| match tier.verdict.outcome {
+            RawOutcome::Admitted { delay } => (0, delay),
+            RawOutcome::Limited { .. } if tier.is_concurrency() => (1, 0),
+            RawOutcome::Limited { retry_after } => (1, retry_after),
+            RawOutcome::Impossible => (2, 0),
+        })
+    }
+
+    /// Whether the request is denied only because all slots of a concurrency limit are held.
+    pub(crate) fn waits_for_slot(&self) -> bool {
+        let binding = self.binding_tier();
+        binding.is_some_and(|tier| tier.is_concurrency() && matches!(tier.verdict.outcome, RawOutcome::Limited { .. }))
+    }
+
+    /// Whether a denial reports that the service is unavailable.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        let binding = self.binding_tier().filter(|tier| !tier.passes());
+        binding.is_some_and(|tier| match tier.limit().algorithm() {
+            AnyAlgorithm::Concurrency(concurrency) => concurrency.unavailable,
+            _ => false,
+        })
     }
 
     /// When the request would be admitted if no other request is charged before; only for a limited request.
@@ -478,8 +505,36 @@ impl Decision {
     /// Takes out the receipt of the charges, for a refund or a settle. It exists once: the decision in a request's extensions
     /// has none.
     pub fn take_receipt(&mut self) -> Option<Receipt> {
+        self.take_receipt_of(|_| true)
+    }
+
+    /// The receipt of the charges, if nothing else of the decision is needed: faster than [`take_receipt`](Self::take_receipt).
+    pub fn into_receipt(mut self) -> Option<Receipt> {
+        if self.failure.is_some() || self.tiers.len() != 1 {
+            return self.take_receipt();
+        }
+        let TierDecision { charge, mark, .. } = self.tiers.pop()?;
+        mark.map(|mark| Receipt::of_one(Charged::new(charge, mark, false)))
+    }
+
+    /// Takes out the receipt of the slots that the request holds.
+    #[inline]
+    pub(crate) fn take_held(&mut self) -> Option<Receipt> {
+        match self.tiers.iter().any(TierDecision::is_concurrency) {
+            true => self.take_receipt_of(TierDecision::is_concurrency),
+            false => None,
+        }
+    }
+
+    fn take_receipt_of(&mut self, is_taken: impl Fn(&TierDecision) -> bool) -> Option<Receipt> {
         let failure = self.failure.as_deref();
-        let charged = self.tiers.iter_mut().enumerate().filter_map(|(index, tier)| {
+        // Faster than collecting, for the one tier that most have.
+        if let ([tier], None) = (&mut self.tiers[..], failure) {
+            let mark = if is_taken(tier) { tier.mark.take() } else { None };
+            return mark.map(|mark| Receipt::of_one(Charged::new(tier.charge.clone(), mark, false)));
+        }
+        let tiers = self.tiers.iter_mut().enumerate().filter(|(_, tier)| is_taken(tier));
+        let charged = tiers.filter_map(|(index, tier)| {
             let mark = tier.mark.take()?;
             let is_by_fallback = failure.is_some_and(|failure| failure.is_by_fallback(index));
             Some(Charged::new(tier.charge.clone(), mark, is_by_fallback))

@@ -104,7 +104,11 @@ pub enum Answer {
 
 impl Call {
     pub fn new(operations: Vec<Operation>, now: Option<Micros>) -> Self {
-        let command = encode(operations.iter().map(CallPart::Operation), &prefix(), now);
+        let command = encode(
+            operations.iter().map(|operation| CallPart::Operation(operation, &[])),
+            &prefix(),
+            now,
+        );
         Self { operations, command }
     }
 

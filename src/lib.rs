@@ -17,7 +17,7 @@
 //! ```
 //!
 //! - [`RateLimitLayer`] is the tower layer: an algorithm with its quota, a key extractor and a store. A [`Tier`] is one of its limits.
-//! - [`algorithm`] has the five algorithms; [`extract`] has the key extractors.
+//! - [`algorithm`] has the six algorithms; [`extract`] has the key extractors.
 //! - [`HttpResponder`] builds responses and headers, for gRPC too; [`AsError`] is for services that are not HTTP.
 //! - [`MemoryStore`] counts in this process, [`RedisStore`] for all processes that share a Redis.
 //! - [`Limiter`] applies limits without middleware: to messages, jobs, admin pages.
@@ -113,6 +113,7 @@ mod limit;
 mod limiter;
 mod metrics;
 mod operation;
+mod permit;
 pub mod policy;
 mod quota;
 mod receipt;
@@ -134,7 +135,8 @@ pub use deadpool_redis::redis;
 pub use self::store::{Health, NodeHealth, RedisCause, RedisDecision, RedisStore, RedisStoreBuilder, StoreError};
 pub use self::{
     algorithm::{
-        Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Mark, SlidingCounter, SlidingLog, State, TokenBucket,
+        Algorithm, AnyAlgorithm, Concurrency, FixedWindow, LeakyBucket, Mark, SlidingCounter, SlidingLog, State,
+        TokenBucket,
     },
     charge::{Charge, Charges, DuplicateKey},
     clock::{Clock, ManualClock, Sleep},
@@ -149,12 +151,13 @@ pub use self::{
     limit::Limit,
     limiter::{CallKey, Limiter, LimiterTier},
     operation::Operation,
+    permit::Permit,
     policy::Tier,
     quota::{Cost, Quota, QuotaUnit},
     receipt::{Charged, Receipt},
     respond::{
-        AsError, GrpcResponder, HttpResponder, IetfDraft, MapBody, ProblemType, Rejection, RejectionBody, ResetUnit,
-        Respond,
+        AsError, GrpcResponder, HeldBody, HttpResponder, IetfDraft, MapBody, ProblemType, Rejection, RejectionBody,
+        ResetUnit, Respond,
     },
     service::{RateLimit, ResponseFuture},
     store::{Fallback, FallbackDecision, MemoryStore, MemoryStoreBuilder, Store},

@@ -234,7 +234,11 @@ impl fmt::Display for Limit {
 
 /// The lease is part of it where it makes the state another one; even if a bucket is too small for it, since its capacity may change.
 fn shape(name: &str, algorithm: &AnyAlgorithm, lease: Option<Micros>) -> String {
-    let (kind, window) = (algorithm.name(), algorithm.quota().window_micros());
+    let kind = algorithm.name();
+    // A concurrency limit has no window.
+    let Some(window) = algorithm.quota().map(|quota| quota.window_micros()) else {
+        return format!("{kind}:{name}");
+    };
     match (algorithm, lease) {
         (AnyAlgorithm::SlidingCounter(counter), _) => format!("{kind}:{name}:{window}:{}", counter.sub_windows),
         (AnyAlgorithm::FixedWindow(fixed), _) if fixed.anchored => format!("{kind}:{name}:{window}:anchored"),

@@ -11,11 +11,12 @@ use crate::{
     extract::Global,
     key::Key,
     operation::Operation,
+    permit::Permit,
     policy::Tier,
     quota::{self, Cost, Quota},
     receipt::Receipt,
     store::Store,
-    wait_queue::{DEFAULT_MAX_WAITERS, WaitConfig, WaitQueues, WaitTimer},
+    wait_queue::{self, DEFAULT_MAX_WAITERS, WaitConfig, WaitQueues, WaitTimer},
 };
 
 /// Limits without middleware: for the messages of a websocket, the jobs of a queue, an admin page.
@@ -155,7 +156,45 @@ impl<St> Limiter<St> {
     }
 }
 
+impl<St> Limiter<St> {
+    /// A limiter with a [`Concurrency`](crate::Concurrency) limit: [`hold`](Self::hold) the slots of its decisions.
+    ///
+    /// # Panics
+    /// If [`try_concurrency`](Self::try_concurrency) returns an error.
+    #[track_caller]
+    pub fn concurrency(name: &str, limit: u32, store: St) -> Self {
+        config_error::expect(Self::try_concurrency(name, limit, store))
+    }
+
+    /// Like [`concurrency`](Self::concurrency), or an error if the name or the limit is invalid.
+    pub fn try_concurrency(name: &str, limit: u32, store: St) -> Result<Self, ConfigError> {
+        Ok(Self::new(Tier::try_concurrency(name, limit, CallKey)?, store))
+    }
+}
+
 impl<St: Store> Limiter<St> {
+    /// Takes the slots of concurrency limits out of a decision: they are held until the last clone of the permit is dropped. `None` if it
+    /// has none. Slots that are not taken out are held until the [receipt](Decision::take_receipt) is refunded or settled, or for ever.
+    ///
+    /// ```
+    /// use tollgate::{Key, Limiter, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let exports = Limiter::concurrency("exports", 1, MemoryStore::new());
+    /// let Ok(mut decision) = exports.check(&Key::GLOBAL).await;
+    /// let permit = exports.hold(&mut decision).expect("it was admitted");
+    /// let Ok(second) = exports.check(&Key::GLOBAL).await;
+    /// assert!(!second.admits());
+    /// drop(permit);
+    /// let Ok(third) = exports.check(&Key::GLOBAL).await;
+    /// assert!(third.admits());
+    /// # }
+    /// ```
+    pub fn hold(&self, decision: &mut Decision) -> Option<Permit> {
+        wait_queue::permit(&self.store, decision, Some(&self.queues))
+    }
+
     /// Charges 1 if every tier admits it. If a queueing leaky bucket admits it with a [`delay`](Decision::delay), the caller
     /// has to sleep for that long. [`wait`](Self::wait) includes the delay.
     pub async fn check(&self, key: &Key) -> Result<Decision, St::Error> {
@@ -166,7 +205,8 @@ impl<St: Store> Limiter<St> {
     pub async fn check_n(&self, key: &Key, cost: u64) -> Result<Decision, St::Error> {
         let charges = self.charges(key, cost);
         let mut span = DecisionSpan::new(&charges);
-        span.record(PendingAcquire::new(charges, None).wait(&self.store)).await
+        span.record(PendingAcquire::new(&self.store, charges).wait(&self.store))
+            .await
     }
 
     /// Returns the current state of every tier without charging. Metrics and traces do not include it.

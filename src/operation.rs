@@ -65,12 +65,16 @@ impl Operation {
         }
     }
 
-    /// Whether it may lower the usage of a key, so that an earlier denial no longer applies.
+    /// Whether it may lower the usage of a key, so that an earlier denial no longer applies. Denials of concurrency limits apply to one
+    /// request only.
     #[cfg(feature = "redis")]
     pub(crate) fn may_refund(&self) -> bool {
         match self {
             Self::Acquire(_) | Self::Peek(_) => false,
-            Self::Refund(_) | Self::Settle(_) | Self::Reset(_) => true,
+            Self::Refund(receipt) | Self::Settle(receipt) => {
+                receipt.charged().iter().any(|charged| !charged.charge.holds_slots())
+            }
+            Self::Reset(_) => true,
         }
     }
 

@@ -35,6 +35,9 @@ impl QuotaUnit {
     /// Bytes of content, as the IETF draft registers them.
     pub const CONTENT_BYTES: Self = Self(Cow::Borrowed("content-bytes"));
 
+    /// Requests that are served at once, as the IETF draft registers them: the unit of [`Concurrency`](crate::Concurrency).
+    pub const CONCURRENT_REQUESTS: Self = Self(Cow::Borrowed("concurrent-requests"));
+
     /// A unit with a name of 1 to 64 characters of `a-z 0-9 _ . -`. The IETF draft has a registry of names.
     ///
     /// # Panics

@@ -125,6 +125,19 @@ impl Receipt {
         self.charged.is_empty()
     }
 
+    /// The charge, if there is exactly one.
+    pub(crate) fn into_one(self) -> Result<Charged, Self> {
+        let charged = self.charged.into_inner().map(|[charged]| charged);
+        charged.map_err(|charged| Self { charged })
+    }
+
+    /// The receipt of a single charge.
+    pub(crate) fn of_one(charged: Charged) -> Self {
+        Self {
+            charged: SmallVec::from_buf([charged]),
+        }
+    }
+
     /// The charges with their positions, for stores of your own.
     pub fn charged(&self) -> &[Charged] {
         &self.charged

@@ -84,11 +84,12 @@ impl<St: Store> Trace<St> {
     /// Advances the clock by nothing, a little, or about a window.
     fn advance(&mut self, limits: &[(Limit, bool)]) {
         let (limit, _) = &limits[self.random.usize(..limits.len())];
-        let window = limit.algorithm().quota().window().as_micros() as u64;
+        let quota = limit.algorithm().quota().expect("traces have limits with windows");
+        let window = quota.window().as_micros() as u64;
         let elapsed = match self.random.u8(0..4) {
             0 => 0,
             1 => self.random.u64(0..=window / 10),
-            2 => window / u64::from(limit.algorithm().quota().limit()),
+            2 => window / u64::from(quota.limit()),
             _ => self.random.u64(0..=window + window / 10),
         };
         self.clock.advance(Duration::from_micros(elapsed));

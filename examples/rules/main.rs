@@ -29,7 +29,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         println!(
             "  {}: {}, {}",
             limit.name(),
-            limit.algorithm().quota(),
+            limit.algorithm().allowance(),
             limit.algorithm().name()
         );
     }

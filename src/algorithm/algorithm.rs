@@ -26,7 +26,7 @@ use crate::{quota::Cost, time::Micros, verdict::Verdict};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate-limiting algorithm",
-    note = "use `TokenBucket`, `LeakyBucket`, `FixedWindow`, `SlidingLog` or `SlidingCounter`"
+    note = "use `TokenBucket`, `LeakyBucket`, `FixedWindow`, `SlidingLog`, `SlidingCounter` or `Concurrency`"
 )]
 pub trait Algorithm: Sealed + Clone + Debug + Send + Sync + 'static {
     /// The usage that the algorithm keeps per key.
@@ -60,7 +60,8 @@ pub trait Algorithm: Sealed + Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// When the state expires, from then on equivalent to fresh state; 0 if it is fresh.
+    /// When the state expires, from then on equivalent to fresh state; 0 if it is fresh, and later
+    /// than any time while a [`Concurrency`](crate::Concurrency) limit is held.
     fn expires_at(&self, state: &Self::State) -> Micros;
 
     /// The algorithm as the enum that stores take.
@@ -75,14 +76,15 @@ pub trait Sealed {}
 pub struct Mark {
     /// The time of the charge: not before the latest time in the state.
     pub(crate) at: Micros,
-    /// The start of a fixed window, the sub-window of a counter, or the backlog of a bucket after the charge.
+    /// The start of a fixed window, the sub-window of a counter, the backlog of a bucket after the charge, or when the entry of a holder was
+    /// made.
     pub(crate) position: u64,
     /// The units of backlog per token of a bucket; 0 for windows.
     pub(crate) unit: u64,
 }
 
 impl Mark {
-    /// The time of the charge, its position (the start of a window, the index of a sub-window, the backlog of a bucket), and the units of
+    /// The time of the charge, its position (the start of a window, the index of a sub-window, the backlog of a bucket, the time of a holder's entry), and the units of
     /// backlog per token, which are 0 for windows. For stores of your own that do not use
     /// [`Operation::apply_to`](crate::Operation::apply_to).
     pub const fn new(at: Micros, position: u64, unit: u64) -> Self {

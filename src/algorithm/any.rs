@@ -1,4 +1,4 @@
-//! Enums over the five algorithms and over their states.
+//! Enums over the six algorithms and over their states.
 
 use std::{
     borrow::{Borrow, BorrowMut},
@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Algorithm, BucketState, FixedWindow, FixedWindowState, LeakyBucket, Mark, SlidingCounter, SlidingCounterState,
-    SlidingLog, SlidingLogState, TokenBucket, algorithm::Sealed,
+    Algorithm, BucketState, Concurrency, ConcurrencyState, FixedWindow, FixedWindowState, LeakyBucket, Mark,
+    SlidingCounter, SlidingCounterState, SlidingLog, SlidingLogState, TokenBucket, algorithm::Sealed,
 };
 use crate::{
     config_error::ConfigError,
@@ -16,7 +16,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Any of the five algorithms, as stores take it. It is an [`Algorithm`] itself, for choices at run time.
+/// Any of the six algorithms, as stores take it. It is an [`Algorithm`] itself, for choices at run time.
 ///
 /// ```
 /// use tollgate::{Algorithm, Quota, SlidingLog, TokenBucket};
@@ -39,6 +39,8 @@ pub enum AnyAlgorithm {
     SlidingLog(SlidingLog),
     /// `sliding_counter`
     SlidingCounter(SlidingCounter),
+    /// `concurrency`
+    Concurrency(Concurrency),
 }
 
 /// Evaluates one expression with the concrete algorithm.
@@ -50,18 +52,20 @@ macro_rules! each {
             AnyAlgorithm::FixedWindow($algorithm) => $body,
             AnyAlgorithm::SlidingLog($algorithm) => $body,
             AnyAlgorithm::SlidingCounter($algorithm) => $body,
+            AnyAlgorithm::Concurrency($algorithm) => $body,
         }
     };
 }
 
-/// The names of the five algorithms, as in rules files and Redis keys.
+/// The names of the six algorithms, as in rules files and Redis keys.
 #[cfg(any(feature = "redis", feature = "rules"))]
-pub(crate) const ALGORITHMS: [&str; 5] = [
+pub(crate) const ALGORITHMS: [&str; 6] = [
     "token_bucket",
     "leaky_bucket",
     "fixed_window",
     "sliding_log",
     "sliding_counter",
+    "concurrency",
 ];
 
 impl AnyAlgorithm {
@@ -73,32 +77,58 @@ impl AnyAlgorithm {
             Self::FixedWindow(_) => "fixed_window",
             Self::SlidingLog(_) => "sliding_log",
             Self::SlidingCounter(_) => "sliding_counter",
+            Self::Concurrency(_) => "concurrency",
         }
     }
 
-    /// The quota.
-    pub const fn quota(&self) -> Quota {
+    /// The quota; `None` for a `concurrency` limit, which has no window.
+    pub const fn quota(&self) -> Option<Quota> {
         match self {
-            Self::TokenBucket(algorithm) => algorithm.bucket.quota,
-            Self::LeakyBucket(algorithm) => algorithm.bucket.quota,
-            Self::FixedWindow(algorithm) => algorithm.quota,
-            Self::SlidingLog(algorithm) => algorithm.quota,
-            Self::SlidingCounter(algorithm) => algorithm.quota,
+            Self::TokenBucket(algorithm) => Some(algorithm.bucket.quota),
+            Self::LeakyBucket(algorithm) => Some(algorithm.bucket.quota),
+            Self::FixedWindow(algorithm) => Some(algorithm.quota),
+            Self::SlidingLog(algorithm) => Some(algorithm.quota),
+            Self::SlidingCounter(algorithm) => Some(algorithm.quota),
+            Self::Concurrency(_) => None,
         }
     }
 
-    /// The maximal cost that can be charged at once: a bucket's capacity, a window's limit.
+    /// The maximal cost that can be charged at once: a bucket's capacity, another's limit.
     pub const fn capacity(&self) -> u32 {
         match self {
             Self::TokenBucket(algorithm) => algorithm.bucket.capacity,
             Self::LeakyBucket(algorithm) => algorithm.bucket.capacity,
-            Self::FixedWindow(_) | Self::SlidingLog(_) | Self::SlidingCounter(_) => self.quota().limit(),
+            Self::FixedWindow(algorithm) => algorithm.quota.limit(),
+            Self::SlidingLog(algorithm) => algorithm.quota.limit(),
+            Self::SlidingCounter(algorithm) => algorithm.quota.limit(),
+            Self::Concurrency(algorithm) => algorithm.limit,
         }
+    }
+
+    /// What it allows, for people: `100 per 60s`, or `20 at once`.
+    ///
+    /// ```
+    /// use tollgate::{Algorithm, Concurrency, Quota, TokenBucket};
+    ///
+    /// assert_eq!(TokenBucket::new(Quota::per_minute(100)).to_any().allowance(), "100 per 60s");
+    /// assert_eq!(Concurrency::new(20).to_any().allowance(), "20 at once");
+    /// ```
+    pub fn allowance(&self) -> String {
+        match self.quota() {
+            Some(quota) => quota.to_string(),
+            None => format!("{} at once", self.capacity()),
+        }
+    }
+
+    /// Whether it limits what is held at once, so that a charge counts until it is released.
+    pub const fn is_concurrency(&self) -> bool {
+        matches!(self, Self::Concurrency(_))
     }
 
     /// The same algorithm with another quota, or an error if they are incompatible.
     ///
-    /// If a bucket's capacity equals the limit of its quota, it becomes the new limit; any other capacity is kept.
+    /// If a bucket's capacity equals the limit of its quota, it becomes the new limit; any other capacity is kept. A `concurrency` limit
+    /// takes over the number only, since it has no window.
     ///
     /// ```
     /// use tollgate::{Algorithm, Quota, TokenBucket};
@@ -109,9 +139,9 @@ impl AnyAlgorithm {
     /// # Ok::<(), tollgate::ConfigError>(())
     /// ```
     pub fn try_quota(&self, quota: Quota) -> Result<Self, ConfigError> {
-        let capacity = match self.capacity() == self.quota().limit() {
-            true => quota.limit(),
-            false => self.capacity(),
+        let capacity = match self.quota() {
+            Some(old) if old.limit() != self.capacity() => self.capacity(),
+            _ => quota.limit(),
         };
         Ok(match *self {
             Self::TokenBucket(_) => TokenBucket::try_with_capacity(quota, capacity)?.to_any(),
@@ -128,6 +158,10 @@ impl AnyAlgorithm {
             Self::SlidingCounter(counter) => SlidingCounter::new(quota)
                 .try_sub_windows(counter.sub_windows)?
                 .to_any(),
+            Self::Concurrency(concurrency) => Self::Concurrency(Concurrency {
+                limit: quota.limit(),
+                ..concurrency
+            }),
         })
     }
 
@@ -156,6 +190,7 @@ impl AnyAlgorithm {
             Self::FixedWindow(_) => State::FixedWindow(FixedWindowState::from_numbers(&numbers)?),
             Self::SlidingLog(_) => State::SlidingLog(SlidingLogState::from_numbers(&numbers)?.into()),
             Self::SlidingCounter(counter) => State::SlidingCounter(counter.state_from_numbers(&numbers)?),
+            Self::Concurrency(_) => State::Concurrency(ConcurrencyState::from_numbers(&numbers)?.into()),
         })
     }
 
@@ -164,13 +199,16 @@ impl AnyAlgorithm {
         matches!(self, Self::LeakyBucket(LeakyBucket { queue: true, .. }))
     }
 
-    /// The time in which a whole quota becomes available: the window, or the time in which a full bucket drains.
-    pub(crate) const fn quota_period(&self) -> Micros {
-        match self {
+    /// The time in which a whole quota becomes available: the window, or the time in which a full bucket drains. `None` if nobody knows.
+    pub(crate) const fn quota_period(&self) -> Option<Micros> {
+        Some(match self {
             Self::TokenBucket(algorithm) => algorithm.bucket.drain_time(),
             Self::LeakyBucket(algorithm) => algorithm.bucket.drain_time(),
-            _ => self.quota().window_micros(),
-        }
+            Self::FixedWindow(algorithm) => algorithm.quota.window_micros(),
+            Self::SlidingLog(algorithm) => algorithm.quota.window_micros(),
+            Self::SlidingCounter(algorithm) => algorithm.quota.window_micros(),
+            Self::Concurrency(_) => return None,
+        })
     }
 
     /// The longest delay of an admitted request, if there is a maximum.
@@ -183,13 +221,13 @@ impl AnyAlgorithm {
         }
     }
 
-    /// The units of backlog per token of a bucket; 0 for windows.
+    /// The units of backlog per token of a bucket; 0 for others.
     #[cfg(feature = "redis")]
     pub(crate) const fn unit(&self) -> u64 {
         match self {
             Self::TokenBucket(algorithm) => algorithm.bucket.unit,
             Self::LeakyBucket(algorithm) => algorithm.bucket.unit,
-            Self::FixedWindow(_) | Self::SlidingLog(_) | Self::SlidingCounter(_) => 0,
+            Self::FixedWindow(_) | Self::SlidingLog(_) | Self::SlidingCounter(_) | Self::Concurrency(_) => 0,
         }
     }
 }
@@ -213,6 +251,10 @@ impl Algorithm for AnyAlgorithm {
 
     fn refund(&self, state: &mut State, now: Micros, mark: Mark, cost: Cost) {
         each!(self, algorithm => algorithm.refund(Stored::stored_mut(state), now, mark, cost));
+    }
+
+    fn settle(&self, state: &mut State, now: Micros, mark: Mark, cost: Cost, to: Cost) {
+        each!(self, algorithm => algorithm.settle(Stored::stored_mut(state), now, mark, cost, to));
     }
 
     fn overcharge(&self, state: &mut State, now: Micros, surplus: Cost) {
@@ -252,6 +294,8 @@ pub enum State {
     SlidingLog(Box<SlidingLogState>),
     /// The state of a `sliding_counter`.
     SlidingCounter(SlidingCounterState),
+    /// The state of a `concurrency` limit.
+    Concurrency(Box<ConcurrencyState>),
 }
 
 impl fmt::Display for State {
@@ -262,6 +306,7 @@ impl fmt::Display for State {
             Self::FixedWindow(state) => state.fmt(f),
             Self::SlidingLog(state) => state.fmt(f),
             Self::SlidingCounter(state) => state.fmt(f),
+            Self::Concurrency(state) => state.fmt(f),
         }
     }
 }
@@ -299,7 +344,8 @@ stored! {
     Bucket: BucketState,
     FixedWindow: FixedWindowState,
     SlidingLog: SlidingLogState,
-    SlidingCounter: SlidingCounterState
+    SlidingCounter: SlidingCounterState,
+    Concurrency: ConcurrencyState
 }
 
 fn peek<A: Algorithm<State: Stored>>(algorithm: &A, state: &State, now: Micros, cost: Cost) -> Verdict {

@@ -13,7 +13,7 @@ use crate::{quota::Quota, time::Micros};
 
 impl AnyAlgorithm {
     /// The algorithm of the shared state under leases of this time. `None` if there can be none: each request in a queue has a departure
-    /// of its own, and a bucket may be too small to leave room.
+    /// of its own, what is held at once cannot be spent later, and a bucket may be too small to leave room.
     pub(crate) fn leased(&self, lease: Micros) -> Option<Self> {
         match *self {
             Self::TokenBucket(bucket) => {
@@ -24,7 +24,7 @@ impl AnyAlgorithm {
                 let capacity = self.leased_capacity(lease)?;
                 Some(bucket.try_capacity(capacity).ok()?.to_any())
             }
-            Self::LeakyBucket(_) => None,
+            Self::LeakyBucket(_) | Self::Concurrency(_) => None,
             Self::FixedWindow(_) | Self::SlidingCounter(_) => Some(*self),
             Self::SlidingLog(log) => {
                 let window = log.quota.window_micros().checked_add(lease)?;
@@ -36,7 +36,7 @@ impl AnyAlgorithm {
 
     /// The capacity less what drains during a lease.
     fn leased_capacity(&self, lease: Micros) -> Option<u32> {
-        let quota = self.quota();
+        let quota = self.quota()?;
         let drained = (u128::from(lease) * u128::from(quota.limit())).div_ceil(u128::from(quota.window_micros()));
         let capacity = self.capacity().checked_sub(u32::try_from(drained).ok()?)?;
         (capacity > 0).then_some(capacity)
@@ -48,7 +48,7 @@ impl AnyAlgorithm {
         match self {
             Self::FixedWindow(fixed) => Some(mark.position + fixed.quota.window_micros()),
             Self::SlidingCounter(counter) => Some((mark.position + 1) * counter.width),
-            Self::TokenBucket(_) | Self::LeakyBucket(_) | Self::SlidingLog(_) => None,
+            Self::TokenBucket(_) | Self::LeakyBucket(_) | Self::SlidingLog(_) | Self::Concurrency(_) => None,
         }
     }
 
@@ -61,7 +61,7 @@ impl AnyAlgorithm {
                 position: u64::from(units) * mark.unit,
                 ..mark
             },
-            Self::FixedWindow(_) | Self::SlidingCounter(_) | Self::SlidingLog(_) => mark,
+            Self::FixedWindow(_) | Self::SlidingCounter(_) | Self::SlidingLog(_) | Self::Concurrency(_) => mark,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The five algorithms, each as data and pure functions.
+//! The six algorithms, each as data and pure functions.
 //!
-//! They differ in the state that they keep, and so in what they admit. In this example the limit is four requests in four
+//! Five limit how often, and [`Concurrency`] how many at once. The five differ in the state that they keep, and so in what they admit. In this example the limit is four requests in four
 //! seconds, and a client sends four requests at 3.9 s, four at 4.1 s and four at 6 s:
 //!
 //! ```
@@ -30,7 +30,7 @@
 //! assert_eq!(admitted(LeakyBucket::new(four)), [4, 0, 2]);
 //! ```
 //!
-//! [Choosing a limit](crate::guide::choosing) has plots of all five, and helps you choose.
+//! [Choosing a limit](crate::guide::choosing) has plots of all of them, and helps you choose.
 //!
 //! | algorithm | state | maximum admitted in any window |
 //! | --- | --- | --- |
@@ -39,6 +39,7 @@
 //! | [`FixedWindow`] | one count | twice the limit, across a boundary |
 //! | [`SlidingLog`] | the time of every admitted request | the limit |
 //! | [`SlidingCounter`] | a count per sub-window | close to the limit; twice the limit if a client exploits sub-windows |
+//! | [`Concurrency`] | a count per process | any number, the limit at once |
 //!
 //! # As functions
 //!
@@ -60,6 +61,7 @@
 mod algorithm;
 mod any;
 mod bucket;
+mod concurrency;
 mod fixed_window;
 mod leaky_bucket;
 mod lease;
@@ -69,10 +71,12 @@ mod token_bucket;
 
 #[cfg(any(feature = "redis", feature = "rules"))]
 pub(crate) use self::any::ALGORITHMS;
+pub(crate) use self::concurrency::NEVER;
 pub use self::{
     algorithm::{Algorithm, Mark},
     any::{AnyAlgorithm, State},
     bucket::BucketState,
+    concurrency::{Concurrency, ConcurrencyState, Holder},
     fixed_window::{FixedWindow, FixedWindowState},
     leaky_bucket::LeakyBucket,
     sliding_counter::{SlidingCounter, SlidingCounterState},

@@ -41,6 +41,7 @@ pages! {
     behind_proxies: "guide/behind_proxies.md";
     when_redis_fails: "guide/when_redis_fails.md";
     sentinels_and_clusters: "guide/sentinels_and_clusters.md";
+    concurrency: "concurrency.md";
     leases: "leases.md";
     testing: "guide/testing.md";
     choosing: "choosing.md" plots!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];

@@ -2,7 +2,7 @@
 
 use super::RateLimitLayer;
 use crate::{
-    algorithm::{FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
+    algorithm::{Concurrency, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
     config_error::{self, ConfigError},
     policy::Tier,
     quota::Quota,
@@ -64,4 +64,30 @@ constructors! {
         "admits at most one quota in any window, wherever it begins.";
     SlidingCounter, sliding_counter, try_sliding_counter,
         "approximates the log with the memory of a fixed window. If in doubt, choose this one.";
+}
+
+impl<K, St: Store> RateLimitLayer<Concurrency, K, St> {
+    /// A layer with a [`Concurrency`] limit: admits requests while less than `limit` is held at once. A request holds its slot until its
+    /// response body has ended.
+    ///
+    /// ```
+    /// use tollgate::{Header, MemoryStore, Quota, RateLimitLayer, Tier};
+    ///
+    /// let user = Header::new("x-user-id");
+    /// let uploads = RateLimitLayer::concurrency("uploads", 20, user.clone(), MemoryStore::new())
+    ///     .tier(Tier::token_bucket("uploads-per-minute", Quota::per_minute(100), user));
+    /// # let _: axum::Router = axum::Router::new().layer(uploads);
+    /// ```
+    ///
+    /// # Panics
+    /// If [`try_concurrency`](Self::try_concurrency) returns an error.
+    #[track_caller]
+    pub fn concurrency(name: &str, limit: u32, key: K, store: St) -> Self {
+        config_error::expect(Self::try_concurrency(name, limit, key, store))
+    }
+
+    /// Like [`concurrency`](Self::concurrency), or an error if the name or the limit is invalid.
+    pub fn try_concurrency(name: &str, limit: u32, key: K, store: St) -> Result<Self, ConfigError> {
+        Ok(Self::new(Tier::try_concurrency(name, limit, key)?, store))
+    }
 }

@@ -14,7 +14,7 @@ use super::{
     settlement::Settlement,
 };
 use crate::{
-    algorithm::{Algorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
+    algorithm::{Algorithm, Concurrency, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
     charge::Charge,
     config_error::{self, ConfigError},
     extract::{IntoCost, KeyExtractor},
@@ -26,7 +26,7 @@ use crate::{
 /// One limit of a [`RateLimitLayer`](crate::RateLimitLayer) or a [`Limiter`](crate::Limiter): its name, its algorithm, the key that
 /// it counts by, and its options.
 ///
-/// Five constructors select the algorithm; [`new`](Self::new) takes one with further settings. [`quota`](Self::quota) and
+/// Six constructors select the algorithm; [`new`](Self::new) takes one with further settings. [`quota`](Self::quota) and
 /// [`cost`](Self::cost) set the quota and the cost per request; [`refund_if`](Self::refund_if), [`settle`](Self::settle) and
 /// `settle_body` correct the charge by the response; [`hidden`](Self::hidden) and [`shadow`](Self::shadow) hide the tier from clients,
 /// or stop it from denying.
@@ -121,6 +121,22 @@ constructors! {
         "admits at most one quota in any window, wherever it begins.";
     SlidingCounter, sliding_counter, try_sliding_counter, infallible(SlidingCounter::new),
         "approximates the log with the memory of a fixed window. If in doubt, choose this one.";
+}
+
+impl<K> Tier<Concurrency, K> {
+    /// A tier with a [`Concurrency`] limit: admits requests while less than `limit` is held at once.
+    ///
+    /// # Panics
+    /// If [`try_concurrency`](Self::try_concurrency) returns an error.
+    #[track_caller]
+    pub fn concurrency(name: &str, limit: u32, key: K) -> Self {
+        config_error::expect(Self::try_concurrency(name, limit, key))
+    }
+
+    /// Like [`concurrency`](Self::concurrency), or an error if the name or the limit is invalid.
+    pub fn try_concurrency(name: &str, limit: u32, key: K) -> Result<Self, ConfigError> {
+        Self::try_new(name, Concurrency::try_new(limit)?, key)
+    }
 }
 
 /// Adapts a constructor that accepts every quota.

@@ -17,39 +17,41 @@ use crate::{
 };
 
 /// The window of a policy: the seconds in which a whole quota becomes available, rounded up, if that is at least one second. For a bucket,
-/// the time to refill it.
+/// the time to refill it. A concurrency limit has none.
 pub(super) fn policy_window(algorithm: &AnyAlgorithm) -> Option<u64> {
-    let period = algorithm.quota_period();
-    (period >= SECOND).then(|| period.div_ceil(SECOND))
+    let period = algorithm.quota_period().filter(|period| *period >= SECOND)?;
+    Some(period.div_ceil(SECOND))
 }
 
 /// What may be used in the effective window. Less than remains in a queue with a maximal wait: it denies requests that would be delayed
 /// for longer, even if they fit.
 pub(super) fn remaining(tier: &TierDecision) -> u64 {
     let (verdict, algorithm) = (tier.verdict(), tier.limit().algorithm());
-    let Some(max_wait) = algorithm.max_wait() else {
+    let (Some(max_wait), Some(quota)) = (algorithm.max_wait(), algorithm.quota()) else {
         return verdict.remaining();
     };
     let Some(rest) = max_wait.checked_sub(verdict.reset_after) else {
         return 0;
     };
-    let quota = algorithm.quota();
     let departures = u128::from(rest) * u128::from(quota.limit()) / quota.window().as_micros();
     verdict.remaining().min(1 + departures as u64)
 }
 
-/// The effective window in whole seconds, at least 1.
-pub(super) fn seconds(tier: &TierDecision) -> u64 {
+/// The effective window in whole seconds, at least 1. A concurrency limit has none: nobody knows when a slot becomes free.
+pub(super) fn seconds(tier: &TierDecision) -> Option<u64> {
     let (verdict, algorithm) = (tier.verdict(), tier.limit().algorithm());
+    if algorithm.is_concurrency() {
+        return None;
+    }
     let (wait, window) = (wait(tier), policy_window(algorithm).unwrap_or(1));
     if let AnyAlgorithm::FixedWindow(_) = algorithm {
-        return match wait.max(verdict.reset_after) {
+        return Some(match wait.max(verdict.reset_after) {
             0 => window,
             rest => rest.div_ceil(SECOND),
-        };
+        });
     }
-    wait.div_ceil(SECOND)
-        .max(pace(remaining(tier), window, algorithm.capacity().into()))
+    let pace = pace(remaining(tier), window, algorithm.capacity().into());
+    Some(wait.div_ceil(SECOND).max(pace))
 }
 
 /// The least time in which `remaining` is no more than `quota` per `window`.

@@ -12,7 +12,7 @@ mod respond;
 
 pub use self::{
     as_error::AsError,
-    http::{GrpcResponder, HttpResponder, IetfDraft, MapBody, ProblemType, RejectionBody, ResetUnit},
+    http::{GrpcResponder, HeldBody, HttpResponder, IetfDraft, MapBody, ProblemType, RejectionBody, ResetUnit},
     rejection::Rejection,
     respond::Respond,
 };

@@ -43,9 +43,10 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The HTTP status: 429 when limited, 503 when unavailable, 403 when blocked, and 400 or 500 without a key.
+    /// The HTTP status: 429 when limited, unless a concurrency limit [says 503](crate::Concurrency::unavailable_when_full), 503 when unavailable, 403 when blocked, and 400 or 500 without a key.
     pub fn status(&self) -> StatusCode {
         match self {
+            Self::Limited(decision) if decision.is_unavailable() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Blocked => StatusCode::FORBIDDEN,
@@ -76,13 +77,20 @@ impl Rejection {
             return Some(wait);
         };
         let denied = decision.tiers().iter().filter(|tier| !tier.passes());
-        denied.map(effective_window::seconds).chain([wait]).max()
+        denied.filter_map(effective_window::seconds).chain([wait]).max()
     }
 }
 
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self, self.retry_after_secs()) {
+            (Self::Limited(decision), Some(seconds)) if decision.waits_for_slot() => {
+                let plural = if seconds == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "Too many requests at once. Please retry after {seconds} second{plural}."
+                )
+            }
             (Self::Limited(_), Some(1)) => f.write_str("Too many requests. Please retry after 1 second."),
             (Self::Limited(_), Some(seconds)) => write!(f, "Too many requests. Please retry after {seconds} seconds."),
             (Self::Limited(_), None) => f.write_str("This request asks for more than its limit ever allows."),

@@ -1,7 +1,7 @@
 //! The trait of responders.
 
 use super::Rejection;
-use crate::decision::Decision;
+use crate::{decision::Decision, permit::Permit};
 
 /// Turns decisions into responses.
 ///
@@ -62,12 +62,24 @@ pub trait Respond<Req, Res, E> {
         let _ = (decision, request);
     }
 
+    /// Adds the permit to a request that holds slots of concurrency limits, for an inner service that has to hold them for longer than
+    /// [`hold`](Self::hold) does.
+    fn forward_permit(&self, permit: &Permit, request: &mut Req) {
+        let _ = (permit, request);
+    }
+
     /// Responds to a rejected request, for which the inner service is not called.
     fn reject(&self, context: Self::Context, rejection: Rejection) -> Result<Res, E>;
 
     /// Adds the decision to the response of an admitted request.
     fn admit(&self, context: Self::Context, decision: &Decision, response: &mut Res) {
         let _ = (context, decision, response);
+    }
+
+    /// Holds the slots of a request until its response has been sent, if that is later than now. By default they are released with the
+    /// response.
+    fn hold(&self, permit: Permit, response: &mut Res) {
+        let _ = (permit, response);
     }
 }
 

@@ -10,10 +10,11 @@ use crate::{
     decision_span::{self, DecisionSpan},
     extract::KeyError,
     metrics::{self, DecisionSource, RequestOutcome},
+    permit::Permit,
     policy::{ChargeBuilder, NotCharged, Policy, SettleLater, Settlement},
-    respond::Rejection,
+    respond::{Rejection, Respond},
     store::Store,
-    wait_queue::{QueuedDecision, WaitConfig},
+    wait_queue::{self, QueuedDecision, WaitConfig},
 };
 
 pub(crate) struct Enforcer<P, St, R> {
@@ -58,6 +59,35 @@ impl<P, St, R> Enforcer<P, St, R> {
     }
 }
 
+impl<P, St, R> Enforcer<P, St, R> {
+    /// Adds the decision and the permit to an admitted request.
+    pub(super) fn forward<Req, Res, E>(&self, decision: &Decision, permit: Option<&Permit>, request: &mut Req)
+    where
+        R: Respond<Req, Res, E>,
+    {
+        self.respond.forward(decision, request);
+        if let Some(permit) = permit {
+            self.respond.forward_permit(permit, request);
+        }
+    }
+
+    /// Adds the decision to the response of an admitted request, and lets it hold the slots until it has been sent.
+    pub(super) fn admit_response<Req, Res, E>(
+        &self,
+        context: R::Context,
+        decision: &Decision,
+        permit: Option<Permit>,
+        response: &mut Res,
+    ) where
+        R: Respond<Req, Res, E>,
+    {
+        self.respond.admit(context, decision, response);
+        if let Some(permit) = permit {
+            self.respond.hold(permit, response);
+        }
+    }
+}
+
 impl<P, St: Store, R> Enforcer<P, St, R> {
     /// Collects the charges of a request, and decides if the store can without waiting.
     pub(super) fn admit<Req, Res>(&self, request: &Req) -> (Admission<St>, DecisionSpan)
@@ -92,7 +122,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         }
         // Deferred to the first poll: a future that is never polled must not hold a place in the queue.
         if charges.may_queue() {
-            return Admission::Pending(PendingAcquire::new(charges, Some(self.store.clone())));
+            return Admission::Pending(PendingAcquire::refundable(&self.store, charges));
         }
         match span.in_scope(|| PendingAcquire::start(&self.store, charges)) {
             Ok(decision) => Admission::Decided(self.decide_or_queue(Ok(decision), span)),
@@ -148,6 +178,12 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
                 }
             }
         }
+    }
+
+    /// The permit of the slots that an admitted request holds, if it holds any.
+    #[inline]
+    pub(super) fn permit(&self, decision: &mut Decision) -> Option<Permit> {
+        wait_queue::permit(&self.store, decision, self.wait.as_ref().map(|wait| &wait.queues))
     }
 
     /// Settles the charges by the response, if a tier corrects them.

@@ -18,6 +18,7 @@ use crate::{
     clock::Sleep,
     decision::Decision,
     decision_span::DecisionSpan,
+    permit::Permit,
     policy::Policy,
     respond::{Rejection, Respond},
     store::Store,
@@ -38,6 +39,8 @@ pin_project! {
         span: DecisionSpan,
         #[pin]
         stage: ResponseStage<S, Req, St, S::Future, S::Response>,
+        // The slots that the request holds while it is served. After the stage: the service ends before they are released.
+        permit: Option<Permit>,
     }
 }
 
@@ -75,9 +78,11 @@ where
     pub(super) fn new(enforcer: &Arc<Enforcer<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
         let context = Some(enforcer.respond.context(&request));
         let (admission, span) = enforcer.admit(&request);
+        let mut permit = None;
         let stage = match admission {
-            Admission::Decided(Ok(decision)) => {
-                enforcer.respond.forward(&decision, &mut request);
+            Admission::Decided(Ok(mut decision)) => {
+                permit = enforcer.permit(&mut decision);
+                enforcer.forward(&decision, permit.as_ref(), &mut request);
                 let response = inner.call(request);
                 ResponseStage::Calling { response, decision }
             }
@@ -97,6 +102,7 @@ where
             enforcer,
             context,
             span,
+            permit,
             stage,
         }
     }
@@ -108,7 +114,7 @@ where
     St: Store,
 {
     /// Calls a service that is ready.
-    fn call<P, R>(enforcer: &Enforcer<P, St, R>, admitted: Admitted<S, Req, St>) -> Self
+    fn call<P, R>(enforcer: &Enforcer<P, St, R>, admitted: Admitted<S, Req, St>, permit: &mut Option<Permit>) -> Self
     where
         R: Respond<Req, S::Response, S::Error>,
     {
@@ -118,11 +124,12 @@ where
             mut decision,
             refund_guard,
         } = admitted;
-        enforcer.respond.forward(&decision, &mut request);
-        let response = inner.call(request);
         if let Some(receipt) = refund_guard.and_then(RefundGuard::take) {
             decision.restore_receipt(receipt);
         }
+        *permit = enforcer.permit(&mut decision);
+        enforcer.forward(&decision, permit.as_ref(), &mut request);
+        let response = inner.call(request);
         Self::Calling { response, decision }
     }
 
@@ -175,12 +182,15 @@ where
         loop {
             let next = match this.stage.as_mut().project() {
                 ResponseStageProjection::Calling { response, decision } => {
-                    let mut response = ready!(response.poll(context))?;
+                    let response = ready!(response.poll(context));
+                    let permit = this.permit.take();
+                    let mut response = response?;
                     let Some(settle) = enforcer.settle(&mut response, decision) else {
                         let context = this.context.take().expect(POLLED_AFTER_COMPLETION);
-                        enforcer.respond.admit(context, decision, &mut response);
+                        enforcer.admit_response(context, decision, permit, &mut response);
                         return Poll::Ready(Ok(response));
                     };
+                    *this.permit = permit;
                     let served = Some((response, decision.without_receipt()));
                     ResponseStage::Settling { settle, served }
                 }
@@ -189,7 +199,7 @@ where
                     let (context, served) = this.context.take().zip(served.take()).expect(POLLED_AFTER_COMPLETION);
                     let (mut response, mut decision) = served;
                     settled.iter().for_each(|settled| decision.apply_settled(settled));
-                    enforcer.respond.admit(context, &decision, &mut response);
+                    enforcer.admit_response(context, &decision, this.permit.take(), &mut response);
                     return Poll::Ready(Ok(response));
                 }
                 ResponseStageProjection::Rejected { why } => {
@@ -209,7 +219,7 @@ where
                                 decision,
                                 refund_guard,
                             };
-                            ResponseStage::call(enforcer, admitted)
+                            ResponseStage::call(enforcer, admitted, this.permit)
                         }
                         Ok(decision) => ResponseStage::delay(&enforcer.store, (inner.clone(), request), decision),
                         Err(deferred) => ResponseStage::defer(deferred, (inner, request)),
@@ -233,7 +243,7 @@ where
                 ResponseStageProjection::PollingReady { admitted } => {
                     let Admitted { inner, .. } = admitted.as_mut().expect(POLLED_AFTER_COMPLETION);
                     ready!(inner.poll_ready(context))?;
-                    ResponseStage::call(enforcer, admitted.take().expect(POLLED_AFTER_COMPLETION))
+                    ResponseStage::call(enforcer, admitted.take().expect(POLLED_AFTER_COMPLETION), this.permit)
                 }
             };
             this.stage.set(next);

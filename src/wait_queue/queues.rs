@@ -60,6 +60,8 @@ struct Turns {
     store: Arc<AsyncMutex<()>>,
     /// Notified when the head was denied again.
     head_denied: Notify,
+    /// Notified when slots may have become free.
+    slots_released: Notify,
 }
 
 /// The last denial of a queue's head.
@@ -109,9 +111,8 @@ impl QueueKey {
 
     /// The key with the longest `retry_after` of a denied request.
     pub(super) fn of_denial(decision: &Decision) -> Option<Self> {
-        let retry_after = decision.retry_after()?;
-        let tier = decision.tiers().iter().find(|tier| tier.requires_wait(retry_after))?;
-        Some(Self::of(&tier.charge))
+        let tier = decision.binding_tier()?;
+        tier.verdict().retry_after().map(|_| Self::of(&tier.charge))
     }
 }
 
@@ -153,6 +154,15 @@ impl WaitQueues {
         })
     }
 
+    /// Lets the heads of all queues for slots ask again.
+    pub(crate) fn wake_for_slots(&self) {
+        if self.count.load(Ordering::Relaxed) > 0 {
+            let queues = self.lock();
+            let slots = queues.iter().filter(|(key, _)| key.limit.algorithm().is_concurrency());
+            slots.for_each(|(_, queue)| queue.turns.slots_released.notify_one());
+        }
+    }
+
     /// The head's denial, if it is also the denial of these charges: of the same costs for the same keys.
     pub(super) fn own_denial(&self, key: &QueueKey, charges: &Charges, now: Micros) -> Option<Decision> {
         let queues = self.lock();
@@ -184,6 +194,7 @@ impl KeyQueue {
             next: Semaphore::new(1),
             store: Arc::default(),
             head_denied: Notify::new(),
+            slots_released: Notify::new(),
         };
         Self {
             turns: Arc::new(turns),
@@ -205,7 +216,7 @@ impl KeyQueue {
 impl HeadDenial {
     /// When the head asks the store again.
     fn retry_at(&self) -> Micros {
-        self.at + self.decision.retry_after().map_or(0, micros)
+        self.at + self.decision.binding_tier().map_or(0, |tier| micros(tier.denied_for()))
     }
 
     /// Until when these charges are denied too: where the head is denied, a charge of at least the same cost is. After a change of
@@ -216,9 +227,7 @@ impl HeadDenial {
             let mut costly = charges.as_slice().iter().filter(|charge| !charge.shadow);
             costly.any(|charge| tier.charge.counts_as(charge) && charge.cost >= tier.charge.cost)
         };
-        let waits = denied
-            .filter(is_as_costly)
-            .filter_map(|tier| tier.verdict().retry_after());
+        let waits = denied.filter(is_as_costly).map(TierDecision::denied_for);
         waits.max().map_or(0, |wait| self.at + micros(wait))
     }
 
@@ -285,6 +294,11 @@ impl QueueSlot {
     /// Waits until the head was denied again.
     pub(super) async fn wait_for_head_denial(&self) {
         self.turns.head_denied.notified().await;
+    }
+
+    /// Waits until slots may have become free.
+    pub(super) async fn wait_for_slots(&self) {
+        self.turns.slots_released.notified().await;
     }
 
     /// Shares the denial of the head with the requests behind it.

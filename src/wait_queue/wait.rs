@@ -16,12 +16,15 @@ use crate::{
     cancellation::PendingAcquire,
     charge::Charges,
     clock::Clock,
-    decision::Decision,
+    decision::{Decision, TierDecision},
     limit::Limit,
     operation::Operation,
     store::Store,
     time::{Micros, micros},
 };
+
+/// How often the head of a queue asks for a slot that may have been released elsewhere.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long requests wait at most, and in which queues.
 #[derive(Clone, Debug)]
@@ -91,7 +94,7 @@ impl WaitConfig {
         denial: Box<Decision>,
     ) -> Result<QueuedDecision<St>, Box<Decision>> {
         match (QueueKey::of_denial(&denial), denial.charges()) {
-            (Some(key), Some(charges)) if denial.retry_after() <= Some(self.max_wait) => {
+            (Some(key), Some(charges)) if self.may_be_admitted(&denial) => {
                 let request = QueuedRequest {
                     key,
                     charges,
@@ -105,6 +108,16 @@ impl WaitConfig {
     }
 }
 
+impl WaitConfig {
+    /// Whether a denied request may be admitted before the maximal wait.
+    fn may_be_admitted(&self, denial: &Decision) -> bool {
+        let is_in_time = denial
+            .binding_tier()
+            .is_some_and(|tier| tier.denied_for() <= self.max_wait);
+        is_in_time && !self.max_wait.is_zero()
+    }
+}
+
 impl QueuedRequest {
     /// The decision that admits the request, or the last denial.
     async fn run<St: Store>(mut self, store: St, config: WaitConfig) -> Result<Decision, St::Error> {
@@ -114,8 +127,12 @@ impl QueuedRequest {
             let Some(slot) = queues.join(&self.key, &self.charges, deadline) else {
                 return self.final_denial(&store, queues).await;
             };
-            let retry_after = self.decision.as_ref().and_then(Decision::retry_after);
-            self.denied_until = retry_after.map_or(0, |wait| clock.now().saturating_add(micros(wait)));
+            let denied_for = self
+                .decision
+                .as_ref()
+                .and_then(Decision::binding_tier)
+                .map(TierDecision::denied_for);
+            self.denied_until = denied_for.map_or(0, |wait| clock.now().saturating_add(micros(wait)));
             let _timer = WaitTimer::start(clock, self.key.limit());
             let turn = self.wait_for_turn(&store, &slot, deadline).await?;
             let _head = match turn {
@@ -209,7 +226,11 @@ impl QueuedRequest {
             let (Some(wait), Some(key)) = (decision.retry_after(), QueueKey::of_denial(&decision)) else {
                 return Ok(HeadOutcome::Final(decision));
             };
-            if asked_at.saturating_add(micros(wait)) > deadline {
+            let is_late = match decision.waits_for_slot() {
+                true => asked_at >= deadline,
+                false => asked_at.saturating_add(micros(wait)) > deadline,
+            };
+            if is_late {
                 return Ok(HeadOutcome::Final(decision));
             }
             if key != self.key {
@@ -218,7 +239,13 @@ impl QueuedRequest {
             // Published only if the head stays: otherwise the next request may be admitted sooner.
             slot.publish(&decision, store.clock().now(), deadline);
             drop(turn);
-            store.clock().sleep(wait).await;
+            match decision.waits_for_slot() {
+                true => {
+                    let poll_at = asked_at.saturating_add(micros(POLL_INTERVAL)).min(deadline);
+                    until(poll_at, store.clock(), slot.wait_for_slots()).await;
+                }
+                false => store.clock().sleep(wait).await,
+            }
         }
     }
 
@@ -241,7 +268,7 @@ impl QueuedRequest {
 
 /// Acquires charges, which are refunded if the future is dropped before the decision.
 async fn acquire<St: Store>(store: &St, charges: Charges) -> Result<Decision, St::Error> {
-    PendingAcquire::new(charges, Some(store.clone())).wait(store).await
+    PendingAcquire::refundable(store, charges).wait(store).await
 }
 
 /// The future's output, or `None` at the given time.

@@ -3,10 +3,14 @@
 use std::net::TcpListener;
 
 use reqwest::Client;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tonic::{Code, Status, transport::Endpoint};
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-use support::{folder::Folder, project::example};
+use support::{folder::Folder, project::example, wait::eventually};
 
 use crate::examples::{Server, header, remaining};
 
@@ -47,6 +51,30 @@ async fn sqlite() {
         statuses.extend(server.statuses(1, "/", ("x-none", "")).await);
     }
     assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);
+}
+
+/// Two WebSockets per client at once, each until it is closed.
+#[tokio::test]
+async fn websocket() {
+    const UPGRADE: &str = "GET /chat HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+        sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n";
+    let server = Server::start(example("websocket"));
+    let address = server.url.trim_start_matches("http://").to_owned();
+    let open = async || {
+        let mut socket = TcpStream::connect(&address).await.unwrap();
+        socket.write_all(UPGRADE.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        socket.read_exact(&mut status).await.unwrap();
+        (socket, String::from_utf8(status.to_vec()).unwrap())
+    };
+    let (first, second) = (open().await, open().await);
+    assert_eq!([&*first.1, &*second.1], ["HTTP/1.1 101"; 2]);
+    assert_eq!(open().await.1, "HTTP/1.1 429");
+    drop(first);
+    eventually("the slot of the first is free", async || {
+        open().await.1 == "HTTP/1.1 101"
+    })
+    .await;
 }
 
 #[tokio::test]

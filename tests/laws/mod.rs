@@ -60,8 +60,8 @@ fn admitted(algorithm: &AnyAlgorithm, steps: &Steps) -> Vec<(Micros, u64)> {
 /// Asserts that no time span contains more admissions than the algorithm's bound.
 fn assert_within_bound(algorithm: &AnyAlgorithm, admitted: &[(Micros, u64)]) {
     let (limit, window) = (
-        u128::from(algorithm.quota().limit()),
-        u128::from(micros(algorithm.quota().window())),
+        u128::from(algorithm.quota().unwrap().limit()),
+        u128::from(micros(algorithm.quota().unwrap().window())),
     );
     for (first, &(from, _)) in admitted.iter().enumerate() {
         let mut sum = 0;
@@ -205,7 +205,7 @@ proptest! {
     /// A queueing leaky bucket releases each request when all before it have drained since the queue was last empty.
     #[test]
     fn a_queue_releases_requests_at_exactly_its_rate(queue in any_queue(), steps in any_steps()) {
-        let (limit, window) = (u128::from(queue.quota().limit()), u128::from(micros(queue.quota().window())));
+        let (limit, window) = (u128::from(queue.quota().unwrap().limit()), u128::from(micros(queue.quota().unwrap().window())));
         let (mut begun, mut before) = (START, 0);
         replay(&queue, &steps, |_, now, cost, verdict| {
             if cost == 0 || !verdict.outcome().admits() {

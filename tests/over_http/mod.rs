@@ -4,6 +4,7 @@ mod algorithms;
 mod bad_input;
 mod body_types;
 mod boxed_layers;
+mod concurrency;
 mod costs;
 mod disconnects;
 mod extractor;

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cluster;
+mod concurrency;
 mod replay;
 mod trace;
 

@@ -49,7 +49,7 @@ fn any_tier() -> impl Strategy<Value = Tier> {
 
 /// Another version of an algorithm: another limit and capacity, but the same parameters in its key.
 fn version(algorithm: &AnyAlgorithm, limit: u32, capacity: u32) -> Option<AnyAlgorithm> {
-    let quota = Quota::new(limit, algorithm.quota().window());
+    let quota = Quota::new(limit, algorithm.quota().unwrap().window());
     let shape = Limit::new("x", *algorithm).to_string();
     let last = shape.rsplit(':').next().unwrap();
     Some(match algorithm {

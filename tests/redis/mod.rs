@@ -2,6 +2,7 @@
 
 mod batches;
 mod cluster;
+mod concurrency;
 mod connections;
 mod corrupt_values;
 mod denial_cache;

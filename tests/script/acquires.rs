@@ -14,7 +14,7 @@ use crate::script::{command, eval, eval_packed};
 const START: i64 = 1_700_000_000_000_700;
 
 /// What a key may contain: text, and numbers that are no state, or not in all algorithms.
-const GARBAGE: [&str; 9] = [
+const GARBAGE: [&str; 12] = [
     "'hello'",
     "''",
     "cmsgpack.pack(-1, 2.5)",
@@ -24,6 +24,9 @@ const GARBAGE: [&str; 9] = [
     "cmsgpack.pack(-100, 1 / 0, 3)",
     "cmsgpack.pack('a', true, {})",
     "cmsgpack.pack(-7, '0', 3)",
+    "cmsgpack.pack(-2, { 1, 2, 3, 4 })",
+    "cmsgpack.pack(-2, { 1, 2, 3, 4, 5.5 })",
+    "cmsgpack.pack(-2, { 2, 1, 1, 1700000000000700, 1700000060000700 })",
 ];
 
 #[derive(Clone, Debug)]
@@ -47,7 +50,7 @@ fn limits() -> impl Strategy<Value = String> {
     let limit = select(vec![1, 2, 3, 5, 10, 100]);
     let unit = select(vec![60, 1000, 7, 60_000_000]);
     (
-        0..6,
+        0..8,
         limit,
         unit,
         select(vec![1, 2, 6, 64]),
@@ -58,7 +61,12 @@ fn limits() -> impl Strategy<Value = String> {
             1 => format!("leaky_bucket {limit} {unit} {other} {} {max_wait}", limit % 2),
             2 => format!("fixed_window {limit} {unit} 0"),
             3 => format!("fixed_window {limit} {unit} 1"),
-            _ => format!("sliding_counter {limit} {unit} {other}"),
+            4 | 5 => format!("sliding_counter {limit} {unit} {other}"),
+            _ => format!(
+                "concurrency {limit} {unit} 250 {} {} 0 -1",
+                1 + other % 2,
+                1 + limit % 2
+            ),
         })
 }
 

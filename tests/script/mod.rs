@@ -1,6 +1,7 @@
 //! The Lua script without the store, called as lua/README.md documents.
 
 mod acquires;
+mod concurrency;
 mod leases;
 mod several_operations;
 
@@ -12,7 +13,7 @@ use support::{
 };
 use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
     "prelude",
     "acquire",
     "rules",
@@ -20,6 +21,7 @@ const PARTS: [&str; 9] = [
     "fixed_window",
     "sliding_log",
     "sliding_counter",
+    "concurrency",
     "operations",
     "driver",
 ];

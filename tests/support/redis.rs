@@ -199,7 +199,8 @@ pub fn stored_all(redis: &mut Connection, keys: &[impl ToRedisArgs]) -> Vec<Opti
             else
                 local numbers = { cmsgpack.unpack(redis.call('GET', key)) }
                 numbers[1] = -1 - numbers[1]
-                states[index] = numbers
+                -- A concurrency limit has the number of holders, and an array.
+                states[index] = tonumber(numbers[2]) and numbers or numbers[2]
             end
         end
         return states";

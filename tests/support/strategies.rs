@@ -90,7 +90,7 @@ pub enum Elapse {
 impl Elapse {
     pub fn of(self, algorithm: &AnyAlgorithm) -> Micros {
         match self {
-            Self::Percent(percent) => algorithm.quota().window().as_micros() as Micros * percent / 100,
+            Self::Percent(percent) => algorithm.quota().unwrap().window().as_micros() as Micros * percent / 100,
             Self::Micros(micros) => micros,
         }
     }
@@ -155,5 +155,5 @@ fn width(algorithm: &AnyAlgorithm) -> Micros {
     let mut state = State::Fresh;
     algorithm.commit(&mut state, 0, 1);
     let expires_at = algorithm.expires_at(&state);
-    expires_at - algorithm.quota().window().as_micros() as Micros
+    expires_at - algorithm.quota().unwrap().window().as_micros() as Micros
 }

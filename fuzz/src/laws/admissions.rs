@@ -44,7 +44,10 @@ impl Admissions {
         if self.went_back && self.settled {
             return;
         }
-        let (limit, width) = (u128::from(algorithm.quota().limit()), u128::from(window(algorithm)));
+        let (limit, width) = (
+            u128::from(algorithm.quota().unwrap().limit()),
+            u128::from(window(algorithm)),
+        );
         for (first, &(from, _)) in self.admitted.iter().enumerate() {
             let mut sum = 0;
             for &(at, cost) in &self.admitted[first..] {

@@ -101,7 +101,7 @@ fn algorithm(
 }
 
 pub(super) fn window(algorithm: &AnyAlgorithm) -> Micros {
-    algorithm.quota().window().as_micros() as Micros
+    algorithm.quota().unwrap().window().as_micros() as Micros
 }
 
 /// The operation of a step.

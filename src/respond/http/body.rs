@@ -87,6 +87,7 @@ impl ProblemType {
     /// The type of a rejection that has one.
     fn of(rejection: &Rejection) -> Option<Self> {
         match rejection {
+            Rejection::Limited(decision) if decision.is_unavailable() => Some(Self::TemporaryReducedCapacity),
             Rejection::Limited(_) => Some(Self::QuotaExceeded),
             Rejection::Unavailable(_) => Some(Self::TemporaryReducedCapacity),
             Rejection::Key(_) | Rejection::Blocked => None,
@@ -114,6 +115,7 @@ impl BodyFormat {
 
 fn json(rejection: &Rejection) -> RejectionBody {
     let error = match rejection {
+        Rejection::Limited(decision) if decision.waits_for_slot() => "concurrency_limit_exceeded",
         Rejection::Limited(_) => "rate_limit_exceeded",
         Rejection::Unavailable(_) => "rate_limiter_unavailable",
         Rejection::Key(KeyError::Missing { .. }) => "rate_limit_key_missing",

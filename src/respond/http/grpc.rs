@@ -7,9 +7,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header
 use super::{
     super::{Rejection, Respond},
     headers::{Headers, forward},
+    held_body::{forward_permit, hold},
     rpc_status,
 };
-use crate::{decision::Decision, extract::KeyError};
+use crate::{decision::Decision, extract::KeyError, permit::Permit};
 
 const MEDIA_TYPE: &str = "application/grpc";
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
@@ -33,13 +34,17 @@ impl GrpcResponder {
     }
 }
 
-impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcResponder {
+impl<B, C: Default + 'static, E> Respond<Request<B>, Response<C>, E> for GrpcResponder {
     type Context = ();
 
     fn context(&self, _: &Request<B>) {}
 
     fn forward(&self, decision: &Decision, request: &mut Request<B>) {
         forward(decision, request);
+    }
+
+    fn forward_permit(&self, permit: &Permit, request: &mut Request<B>) {
+        forward_permit(permit, request);
     }
 
     fn reject(&self, (): (), rejection: Rejection) -> Result<Response<C>, E> {
@@ -51,6 +56,10 @@ impl<B, C: Default, E> Respond<Request<B>, Response<C>, E> for GrpcResponder {
     fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
         let headers = response.headers_mut();
         self.headers.write(decision, is_limited(headers), headers);
+    }
+
+    fn hold(&self, permit: Permit, response: &mut Response<C>) {
+        hold(permit, response);
     }
 }
 
@@ -100,6 +109,7 @@ enum Code {
 
 fn code(rejection: &Rejection) -> Code {
     match rejection {
+        Rejection::Limited(decision) if decision.is_unavailable() => Code::Unavailable,
         Rejection::Limited(_) => Code::ResourceExhausted,
         Rejection::Unavailable(_) => Code::Unavailable,
         Rejection::Blocked => Code::PermissionDenied,

@@ -27,6 +27,8 @@ pub(super) fn visible(decision: &Decision) -> impl Iterator<Item = &TierDecision
 pub(super) fn most_restrictive(decision: &Decision) -> Option<&TierDecision> {
     visible(decision).min_by_key(|tier| match tier.verdict().outcome {
         RawOutcome::Impossible => (0, 0),
+        // A hint is not compared with exact times.
+        RawOutcome::Limited { .. } if tier.is_concurrency() => (1, Micros::MAX),
         RawOutcome::Limited { retry_after } => (1, Micros::MAX - retry_after),
         RawOutcome::Admitted { .. } => (2, tier.verdict().remaining()),
     })

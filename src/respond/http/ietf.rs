@@ -8,6 +8,7 @@ use super::{super::effective_window, base64, header_list::List, header_values::v
 use crate::{
     decision::{Decision, TierDecision},
     limit::Limit,
+    quota::QuotaUnit,
 };
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -72,7 +73,9 @@ impl IetfHeaders {
             let quoted_name = ..tier.limit().name().len() + 2;
             list.begin_member(&policy(tier.limit()).as_bytes()[quoted_name]);
             list.append_number(b";r=", effective_window::remaining(tier));
-            list.append_number(b";t=", effective_window::seconds(tier));
+            if let Some(seconds) = effective_window::seconds(tier) {
+                list.append_number(b";t=", seconds);
+            }
             self.append_key(&mut list, tier);
         }
         list.into_value()
@@ -92,7 +95,8 @@ fn policy(limit: &Limit) -> &HeaderValue {
         let (mut policy, algorithm) = (List::default(), limit.algorithm());
         policy.append_all([b"\"", limit.name().as_bytes(), b"\""]);
         policy.append_number(b";q=", algorithm.capacity().into());
-        if let Some(unit) = limit.unit() {
+        let default_unit = algorithm.is_concurrency().then_some(&QuotaUnit::CONCURRENT_REQUESTS);
+        if let Some(unit) = limit.unit().or(default_unit) {
             policy.append_all([b";qu=\"", unit.name().as_bytes(), b"\""]);
         }
         if let Some(window) = effective_window::policy_window(algorithm) {

@@ -8,7 +8,10 @@ mod grpc;
 mod header_list;
 mod header_values;
 mod headers;
+mod held_body;
 mod ietf;
+#[cfg(feature = "axum")]
+mod permit_extractor;
 mod responder;
 mod rpc_status;
 
@@ -16,6 +19,7 @@ pub use self::{
     body::{ProblemType, RejectionBody},
     grpc::GrpcResponder,
     header_values::ResetUnit,
+    held_body::HeldBody,
     ietf::IetfDraft,
     responder::{HttpResponder, MapBody},
 };

@@ -13,12 +13,14 @@ use super::{
     grpc::{self, GrpcResponder},
     header_values::ResetUnit,
     headers::{HeaderNames, Headers, forward},
+    held_body::{forward_permit, hold},
     ietf::IetfDraft,
 };
 use crate::{
     config_error::{self, ConfigError},
     decision::{Decision, TierDecision},
     extract::header_name,
+    permit::Permit,
 };
 
 /// Responds to HTTP requests; the default of every layer.
@@ -128,7 +130,7 @@ impl Default for HttpResponder {
     }
 }
 
-impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpResponder {
+impl<B, C: From<String> + 'static, E> Respond<Request<B>, Response<C>, E> for HttpResponder {
     /// Whether the request is gRPC.
     type Context = bool;
 
@@ -140,12 +142,20 @@ impl<B, C: From<String>, E> Respond<Request<B>, Response<C>, E> for HttpResponde
         forward(decision, request);
     }
 
+    fn forward_permit(&self, permit: &Permit, request: &mut Request<B>) {
+        forward_permit(permit, request);
+    }
+
     fn reject(&self, is_grpc: bool, rejection: Rejection) -> Result<Response<C>, E> {
         Ok(self.rejection(is_grpc, &rejection).map(C::from))
     }
 
     fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
         self.write_headers(is_grpc, decision, response);
+    }
+
+    fn hold(&self, permit: Permit, response: &mut Response<C>) {
+        hold(permit, response);
     }
 }
 
@@ -156,7 +166,7 @@ pub struct MapBody<F> {
     make_body: F,
 }
 
-impl<B, C, E, F: Fn(String) -> C> Respond<Request<B>, Response<C>, E> for MapBody<F> {
+impl<B, C: 'static, E, F: Fn(String) -> C> Respond<Request<B>, Response<C>, E> for MapBody<F> {
     /// Whether the request is gRPC.
     type Context = bool;
 
@@ -168,12 +178,20 @@ impl<B, C, E, F: Fn(String) -> C> Respond<Request<B>, Response<C>, E> for MapBod
         forward(decision, request);
     }
 
+    fn forward_permit(&self, permit: &Permit, request: &mut Request<B>) {
+        forward_permit(permit, request);
+    }
+
     fn reject(&self, is_grpc: bool, rejection: Rejection) -> Result<Response<C>, E> {
         Ok(self.responder.rejection(is_grpc, &rejection).map(&self.make_body))
     }
 
     fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
         self.responder.write_headers(is_grpc, decision, response);
+    }
+
+    fn hold(&self, permit: Permit, response: &mut Response<C>) {
+        hold(permit, response);
     }
 }
 

@@ -90,6 +90,9 @@ fn lease(field: &Field<'_>, algorithm: Result<AnyAlgorithm, Reported>) -> Result
         Ok(algorithm) if algorithm.is_queueing() => {
             Err(field.report("lease has no effect on a leaky_bucket that queues: remove it, or set queue = false"))
         }
+        Ok(algorithm) if algorithm.is_concurrency() => {
+            Err(field.report("lease has no effect on a concurrency limit: remove it"))
+        }
         Ok(algorithm) if algorithm.leased(micros(time)).is_none() => Err(field.must(match algorithm {
             AnyAlgorithm::SlidingLog(_) => "be shorter: window and lease together are 3650d at most",
             _ => "be shorter: the bucket would have no capacity left for what refills in that time",

@@ -5,18 +5,33 @@ use std::time::Duration;
 use super::{diagnostics::Reported, field::Field, table::Table};
 use crate::{
     algorithm::{
-        ALGORITHMS, Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket,
+        ALGORITHMS, Algorithm, AnyAlgorithm, Concurrency, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog,
+        TokenBucket,
     },
+    config_error::ConfigError,
     quota::Quota,
 };
 
 /// The settings of single algorithms.
-const ALGORITHM_SETTINGS: [(&str, &[&str]); 5] = [
+const ALGORITHM_SETTINGS: [(&str, &[&str]); 9] = [
+    (
+        "window",
+        &[
+            "token_bucket",
+            "leaky_bucket",
+            "fixed_window",
+            "sliding_log",
+            "sliding_counter",
+        ],
+    ),
     ("capacity", &["token_bucket", "leaky_bucket"]),
     ("queue", &["leaky_bucket"]),
     ("max_wait", &["leaky_bucket"]),
     ("anchored", &["fixed_window"]),
     ("sub_windows", &["sliding_counter"]),
+    ("time_to_live", &["concurrency"]),
+    ("retry_after", &["concurrency"]),
+    ("status", &["concurrency"]),
 ];
 
 /// The settings of a limit. Each keeps its own result, so that an invalid one does not hide the faults of others.
@@ -24,12 +39,16 @@ const ALGORITHM_SETTINGS: [(&str, &[&str]); 5] = [
 pub(super) struct Settings {
     algorithm: Result<&'static str, Reported>,
     limit: Result<u32, Reported>,
-    window: Result<Duration, Reported>,
+    /// `None` for a concurrency limit.
+    window: Result<Option<Duration>, Reported>,
     capacity: Result<Option<u32>, Reported>,
     queue: Result<Option<bool>, Reported>,
     max_wait: Result<Option<Duration>, Reported>,
     anchored: Result<Option<bool>, Reported>,
     sub_windows: Result<Option<u32>, Reported>,
+    time_to_live: Result<Option<Duration>, Reported>,
+    retry_after: Result<Option<Duration>, Reported>,
+    status: Result<Option<u32>, Reported>,
 }
 
 impl Settings {
@@ -37,7 +56,12 @@ impl Settings {
         let algorithm = table.require("algorithm", "algorithm = \"sliding_counter\"");
         let algorithm = algorithm.and_then(|field| field.one_of(&ALGORITHMS));
         let limit = table.require("limit", "limit = 100");
-        let window = table.require("window", "window = \"1m\"");
+        let window = match algorithm {
+            Ok("concurrency") => algorithm_setting(table, "window", algorithm, self::window),
+            _ => table
+                .require("window", "window = \"1m\"")
+                .and_then(|field| self::window(&field).map(Some)),
+        };
         let capacity = algorithm_setting(table, "capacity", algorithm, Field::count);
         let queue = algorithm_setting(table, "queue", algorithm, Field::flag);
         let max_wait = algorithm_setting(table, "max_wait", algorithm, |field| match queue {
@@ -47,12 +71,18 @@ impl Settings {
         Self {
             algorithm,
             limit: limit.and_then(|field| field.count()),
-            window: window.and_then(|field| self::window(&field)),
+            window,
             capacity,
             queue,
             max_wait,
             anchored: algorithm_setting(table, "anchored", algorithm, Field::flag),
             sub_windows: algorithm_setting(table, "sub_windows", algorithm, |field| field.count_up_to(64)),
+            time_to_live: algorithm_setting(table, "time_to_live", algorithm, Field::duration),
+            retry_after: algorithm_setting(table, "retry_after", algorithm, Field::duration),
+            status: algorithm_setting(table, "status", algorithm, |field| match field.count()? {
+                status @ (429 | 503) => Ok(status),
+                _ => Err(field.must("be 429 or 503")),
+            }),
         }
     }
 
@@ -70,6 +100,9 @@ impl Settings {
     /// Builds the algorithm. Reports settings that are invalid in combination.
     pub(super) fn build(&self, table: &Table<'_>) -> Result<AnyAlgorithm, Reported> {
         let (algorithm, limit, window) = (self.algorithm?, self.limit?, self.window?);
+        let Some(window) = window else {
+            return self.concurrency(limit)?.map_err(|error| table.invalid(&error));
+        };
         let capacity = self.capacity?.unwrap_or(limit);
         let (queue, max_wait) = (self.queue?.unwrap_or(true), self.max_wait?);
         let (anchored, sub_windows) = (self.anchored?.unwrap_or(false), self.sub_windows?.unwrap_or(1));
@@ -91,6 +124,19 @@ impl Settings {
             other => unreachable!("{other} is not an algorithm"),
         });
         built.map_err(|error| table.invalid(&error))
+    }
+}
+
+impl Settings {
+    fn concurrency(&self, limit: u32) -> Result<Result<AnyAlgorithm, ConfigError>, Reported> {
+        let (time_to_live, retry_after, status) = (self.time_to_live?, self.retry_after?, self.status?);
+        let built = Concurrency::try_new(limit)
+            .and_then(|limit| time_to_live.map_or(Ok(limit), |time| limit.try_time_to_live(time)))
+            .and_then(|limit| retry_after.map_or(Ok(limit), |time| limit.try_retry_after(time)));
+        Ok(built.map(|limit| match status {
+            Some(503) => limit.unavailable_when_full().to_any(),
+            _ => limit.to_any(),
+        }))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     metrics,
     operation::Operation,
     quota::Cost,
+    receipt::Receipt,
     time::Micros,
     transaction::{self, TierStates},
     verdict::Verdict,
@@ -20,6 +21,8 @@ use crate::{
 pub(super) fn apply(shards: &Shards, operation: Operation) -> Decision {
     match operation {
         Operation::Acquire(charges) => acquire(shards, charges),
+        Operation::Refund(receipt) => settle(shards, receipt.settled(0)),
+        Operation::Settle(receipt) => settle(shards, receipt),
         other => apply_locked(shards, other, shards.clock.now()),
     }
 }
@@ -33,6 +36,17 @@ pub(super) fn acquire(shards: &Shards, charges: Charges) -> Decision {
             Decision::of_one(now, TierDecision { charge, verdict, mark })
         }
         Err(charges) => apply_locked(shards, Operation::Acquire(charges), now),
+    }
+}
+
+fn settle(shards: &Shards, receipt: Receipt) -> Decision {
+    let now = shards.clock.now();
+    match receipt.into_one() {
+        Ok(charged) => {
+            let verdict = shards.settle(&charged, now);
+            Decision::of_one(now, TierDecision::new(charged.charge, verdict))
+        }
+        Err(receipt) => apply_locked(shards, Operation::Settle(receipt), now),
     }
 }
 

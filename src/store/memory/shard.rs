@@ -11,11 +11,12 @@ use foldhash::quality::RandomState;
 
 use super::indexed_heap::{Entry, HEAD, IndexedHeap};
 use crate::{
-    algorithm::{Algorithm, AnyAlgorithm, Mark, State},
+    algorithm::{Algorithm, AnyAlgorithm, Mark, NEVER, State},
     charge::Charge,
     key::Key,
     limit::Limit,
     quota::Cost,
+    receipt::Charged,
     time::Micros,
     verdict::Verdict,
 };
@@ -113,6 +114,17 @@ impl Shard {
         }
     }
 
+    /// Corrects a charge to its true cost. Returns the verdict about a cost of 0.
+    pub(super) fn settle(&mut self, hash: u64, charged: &Charged, now: Micros) -> Verdict {
+        let Charged { charge, mark, .. } = charged;
+        let mut verdict = None;
+        self.update(hash, charge, now, |algorithm, state| {
+            algorithm.settle(state, now, *mark, charge.cost, charged.to());
+            verdict = Some(algorithm.peek(state, now, 0));
+        });
+        verdict.expect("a state is always changed")
+    }
+
     /// Changes a key's state, and removes the key if that makes it expire.
     pub(super) fn update(
         &mut self,
@@ -159,12 +171,14 @@ impl Shard {
         self.heap.insert(hash, Entry { limit, key, state, due });
     }
 
-    /// Evicts until there is room for one key, or leaves that to later operations.
+    /// Evicts until there is room for one key, or leaves that to later operations. Keys that are held are not evicted.
     fn evict(&mut self) {
         let mut steps = 0;
         while self.heap.len() >= self.max_keys {
             let is_reserve_used = self.heap.len() >= self.max_keys + self.max_keys / RESERVE;
-            if steps >= MAX_EVICTION_STEPS && !is_reserve_used {
+            // What is held of concurrency limits is bounded by the requests that are served.
+            let is_held = self.heap.head().is_some_and(|head| head.due >= NEVER);
+            if steps >= MAX_EVICTION_STEPS && !is_reserve_used || is_held {
                 return;
             }
             self.reschedule_or_pop_head();

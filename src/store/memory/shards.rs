@@ -9,7 +9,8 @@ use foldhash::quality::RandomState;
 
 use super::{indexed_heap, shard::Shard};
 use crate::{
-    algorithm::Mark, clock::Clock, key::Key, limit::Limit, metrics, quota::Cost, time::Micros, verdict::Verdict,
+    algorithm::Mark, clock::Clock, key::Key, limit::Limit, metrics, quota::Cost, receipt::Charged, time::Micros,
+    verdict::Verdict,
 };
 
 /// All shards of a store, with their clock and hasher.
@@ -54,6 +55,20 @@ impl Shards {
         drop(shard);
         metrics::memory_keys(before, after);
         decided
+    }
+
+    /// Settles a single charge, with one lock and one lookup. Returns the verdict about a cost of 0.
+    pub(super) fn settle(&self, charged: &Charged, now: Micros) -> Verdict {
+        let (limit, key) = (&charged.charge.limit, &charged.charge.key);
+        let hash = self.hash(limit, key);
+        let mut shard = self.lock(self.shard_index(hash));
+        let before = shard.len();
+        let verdict = shard.settle(hash, charged, now);
+        shard.sweep(now);
+        let after = shard.len();
+        drop(shard);
+        metrics::memory_keys(before, after);
+        verdict
     }
 
     pub(super) fn hash(&self, limit: &Limit, key: &Key) -> u64 {

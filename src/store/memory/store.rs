@@ -16,7 +16,7 @@ use crate::{
 /// A store in this process's memory. Clones share the state.
 ///
 /// The number of keys is bounded, by default to a million. Every operation sweeps some expired state; a full store evicts the
-/// key that expires next.
+/// key that expires next, but none that a concurrency limit holds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,8 +46,8 @@ impl MemoryStore {
         self.0.lock(self.0.shard_index(hash)).state(hash, limit, key).cloned()
     }
 
-    /// Charges one key synchronously, for code that is not asynchronous and for hot loops. The charge cannot be refunded:
-    /// [`apply`](Store::apply) returns receipts, and charges several keys all or none.
+    /// Charges one key synchronously, for code that is not asynchronous and for hot loops. The charge cannot be refunded, so slots of a
+    /// concurrency limit would be held for ever: [`apply`](Store::apply) returns receipts, and charges several keys all or none.
     ///
     /// ```
     /// use tollgate::{Key, Limit, MemoryStore, Quota, TokenBucket};

@@ -19,6 +19,7 @@ use tokio::{
 use super::{
     denial_cache::DenialCache,
     error::StoreError,
+    holder::{NodeHolder, SlotCall},
     leases::{Answer, LeaseAsk, Leases},
     protocol::{CallPart, ErrorAction, OperationError, Reply},
 };
@@ -35,6 +36,8 @@ pub(crate) struct Request {
     pub(crate) operation: Operation,
     /// The leases that are asked for in the same call. Redis charges them only if it admits the operation.
     lease_asks: Vec<LeaseAsk>,
+    /// A call per charge of a concurrency limit that it acquires or releases; or renewals alone.
+    slot_calls: Vec<SlotCall>,
     pub(crate) deadline: Instant,
     /// Whether it contains only some of a request's tiers.
     pub(crate) is_part: bool,
@@ -49,6 +52,7 @@ impl Request {
         let request = Self {
             operation,
             lease_asks: Vec::new(),
+            slot_calls: Vec::new(),
             deadline,
             is_part: false,
             sent: Arc::default(),
@@ -68,6 +72,22 @@ impl Request {
         Self { lease_asks, ..self }
     }
 
+    /// Renews slots, in a request without an operation.
+    pub(crate) fn with_slot_calls(self, slot_calls: Vec<SlotCall>) -> Self {
+        Self { slot_calls, ..self }
+    }
+
+    /// Lets the holder know of the slots that it acquires or releases.
+    pub(crate) fn add_slot_calls(&mut self, holder: &Arc<NodeHolder>) {
+        let call = match &self.operation {
+            Operation::Acquire(_) => SlotCall::acquire,
+            Operation::Refund(_) | Operation::Settle(_) => SlotCall::release,
+            Operation::Peek(_) | Operation::Reset(_) => return,
+        };
+        let held = self.operation.charges().filter(|charge| charge.holds_slots());
+        self.slot_calls.extend(held.map(|charge| call(holder, charge)));
+    }
+
     /// Whether it refunds, settles or resets, or renews a lease.
     pub(crate) fn is_correction(&self) -> bool {
         matches!(
@@ -76,7 +96,7 @@ impl Request {
         ) || self.is_renewal()
     }
 
-    /// Whether it only asks for leases.
+    /// Whether it only asks for leases, or renews slots.
     fn is_renewal(&self) -> bool {
         self.operation.charges().next().is_none()
     }
@@ -84,12 +104,17 @@ impl Request {
     /// What a call contains of it: the operation, and the leases, which a renewal asks for without a condition.
     fn parts(&self) -> impl Iterator<Item = CallPart<'_>> {
         let is_renewal = self.is_renewal();
-        let operation = (!is_renewal).then_some(CallPart::Operation(&self.operation));
+        let operation = (!is_renewal).then_some(CallPart::Operation(&self.operation, &self.slot_calls));
+        let slots = self
+            .slot_calls
+            .iter()
+            .filter(|call| call.is_renewal())
+            .map(CallPart::SlotRenewal);
         let leases = self.lease_asks.iter().map(move |ask| match is_renewal {
             true => CallPart::Renewal(ask.charge()),
             false => CallPart::Lease(ask.charge()),
         });
-        operation.into_iter().chain(leases)
+        operation.into_iter().chain(leases).chain(slots)
     }
 
     /// A flag that is set before the request is sent.
@@ -97,11 +122,41 @@ impl Request {
         Arc::clone(&self.sent)
     }
 
-    /// Sends the response, unless one was sent. The receiver may have been dropped.
-    pub(crate) fn respond(&mut self, response: Response) {
-        if let Some(sender) = self.response.take() {
-            _ = sender.send(response);
+    /// Sends the response, unless one was sent. Returns whether it was; the receiver may have been dropped.
+    pub(crate) fn respond(&mut self, response: Response) -> bool {
+        self.response.take().is_some_and(|sender| sender.send(response).is_ok())
+    }
+
+    /// Lets the holder know what Redis has decided about the slots. An error if that is superseded, and if the request does not wait for
+    /// it any more: then its slots count as lost.
+    fn answer_slots(&mut self, mut decision: Decision) -> Response {
+        let acquires = matches!(self.slot_calls.first(), Some(call) if call.is_acquire());
+        if acquires && decision.admits() && !self.is_awaited() {
+            self.slot_calls.clear();
+            return Err(StoreError::Superseded);
         }
+        let tiers = decision.tiers().iter().filter(|tier| tier.charge.holds_slots());
+        let mut is_current = true;
+        for (call, tier) in self.slot_calls.iter_mut().zip(tiers) {
+            is_current &= call.answer(tier);
+        }
+        if !acquires {
+            // A release is not released again.
+            drop(decision.take_held());
+            return Ok(decision);
+        }
+        match is_current {
+            true => Ok(decision),
+            false => {
+                self.undo_slots();
+                Err(StoreError::Superseded)
+            }
+        }
+    }
+
+    /// Releases the slots that it has acquired.
+    fn undo_slots(&mut self) {
+        self.slot_calls.drain(..).for_each(SlotCall::undo);
     }
 
     pub(crate) fn is_pending(&self) -> bool {
@@ -214,6 +269,8 @@ impl Batch {
             .retain(|request| request.is_awaited() || (request.is_correction() && request.is_pending()));
         let asks = self.requests.iter_mut().flat_map(|request| &mut request.lease_asks);
         asks.for_each(LeaseAsk::mark_sent);
+        let slot_calls = self.requests.iter_mut().flat_map(|request| &mut request.slot_calls);
+        slot_calls.for_each(SlotCall::mark_sent);
         let is_sent = !self.requests.is_empty();
         self.sent = is_sent.then(Instant::now);
         is_sent
@@ -300,6 +357,11 @@ impl Batch {
                     ask.answer(&decision, sent, received);
                 }
             }
+            for call in request.slot_calls.iter_mut().filter(|call| call.is_renewal()) {
+                if let Ok(decision) = reply.decision(Operation::Acquire(call.charge().clone().into())) {
+                    call.answer(&decision.tiers()[0]);
+                }
+            }
             match (&self.denial_cache, &decided) {
                 // The verdicts on a part are not the decision about the whole request.
                 _ if acquires && request.is_part => {}
@@ -310,7 +372,7 @@ impl Batch {
                 (Some(cache), _) if may_refund => cache.clear(received),
                 _ => {}
             }
-            request.respond(decided.map_err(|error| match error {
+            let decided = decided.map_err(|error| match error {
                 OperationError::Server(error) => {
                     if failure.is_none() || ErrorAction::of(&error).is_server_wide() {
                         failure = Some(error.clone());
@@ -318,7 +380,15 @@ impl Batch {
                     StoreError::after_sending(address, error)
                 }
                 OperationError::Protocol(error) => error,
-            }));
+            });
+            let has_slots = !is_renewal && !request.slot_calls.is_empty();
+            let response = match has_slots {
+                true => decided.and_then(|decision| request.answer_slots(decision)),
+                false => decided,
+            };
+            if !request.respond(response) && has_slots {
+                request.undo_slots();
+            }
         }
         Ok(failure)
     }

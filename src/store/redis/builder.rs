@@ -6,10 +6,11 @@ use deadpool_redis::redis::ConnectionInfo;
 
 use super::{
     batcher::Batcher,
-    connection::ConnectionConfig,
+    connection::{ConnectionConfig, Reconnects},
     denial_cache::DenialCache,
     endpoint::{Deployment, Endpoint},
     error::StoreError,
+    holder::NodeHolder,
     leases::Leases,
     protocol::{CallEncoder, Prefix},
     router::Router,
@@ -236,10 +237,12 @@ impl RedisStoreBuilder {
     pub fn build(self) -> Result<RedisStore, StoreError> {
         self.check_settings().map_err(StoreError::Setting)?;
         let connect_timeout = (5 * self.deadline).clamp(MIN_CONNECT_TIMEOUT, MAX_CONNECT_TIMEOUT);
+        let reconnects = Arc::<Reconnects>::default();
         let config = |info| ConnectionConfig {
             info,
             connect_timeout,
             pool_size: self.pool_size,
+            reconnects: Arc::clone(&reconnects),
         };
         let seeds = self.endpoint.seeds(config)?;
         metrics::describe();
@@ -252,6 +255,7 @@ impl RedisStoreBuilder {
             self.max_calls_in_flight,
             denial_cache,
             leases.clone(),
+            Arc::new(NodeHolder::new(reconnects)),
             self.deadline,
         );
         Ok(RedisStore(Arc::new(Inner {

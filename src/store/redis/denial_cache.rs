@@ -13,6 +13,7 @@
 use std::{
     collections::HashMap,
     hash::BuildHasher,
+    ptr,
     sync::{
         PoisonError, RwLock, RwLockWriteGuard,
         atomic::{AtomicUsize, Ordering},
@@ -87,16 +88,15 @@ struct CachedDenial {
 }
 
 impl CachedDenial {
-    /// From a denial with a `retry_after`. Provisional charges are not cached: they may be refunded at any time.
+    /// From a denial with a `retry_after`. Provisional charges are not cached: they may be refunded at any time, like slots
+    /// of concurrency limits.
     fn new(decision: &Decision, sent: Instant, received: Instant) -> Option<Self> {
         if decision.is_provisional() {
             return None;
         }
         let retry_after = decision.retry_after()?;
-        let exhausted = decision
-            .tiers()
-            .iter()
-            .position(|tier| tier.requires_wait(retry_after))?;
+        let binding = decision.binding_tier().filter(|tier| !tier.is_concurrency())?;
+        let exhausted = decision.tiers().iter().position(|tier| ptr::eq(tier, binding))?;
         // Nodes return units of a leased tier within the lease time.
         let leased = decision.tiers().iter().filter_map(|tier| tier.limit().lease_micros());
         let max_age = leased.map(Duration::from_micros).fold(MAX_AGE, Duration::min);

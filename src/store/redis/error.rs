@@ -77,6 +77,9 @@ pub enum StoreError {
         /// The error.
         source: RedisCause,
     },
+    /// An answer about a concurrency limit was lost, and this node has corrected what it holds. The slots of this request, which was in
+    /// flight meanwhile, are released.
+    Superseded,
     /// The reply is not one that the script sends.
     #[non_exhaustive]
     Protocol {
@@ -117,7 +120,7 @@ impl StoreError {
     pub fn may_have_charged(&self) -> bool {
         match self {
             Self::Connection { sent, .. } | Self::Deadline { sent, .. } => *sent,
-            Self::Protocol { .. } => true,
+            Self::Protocol { .. } | Self::Superseded => true,
             Self::Address { .. }
             | Self::Setting(_)
             | Self::NoRuntime
@@ -131,7 +134,11 @@ impl StoreError {
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Address { .. } | Self::Setting(_) | Self::NoRuntime => false,
-            Self::Connection { .. } | Self::Deadline { .. } | Self::Overloaded { .. } | Self::Protocol { .. } => true,
+            Self::Connection { .. }
+            | Self::Deadline { .. }
+            | Self::Overloaded { .. }
+            | Self::Superseded
+            | Self::Protocol { .. } => true,
             Self::CircuitOpen { source, .. } => source.is_transient(),
             Self::Server { source, .. } => ServerFault::of(source.error()).is_none_or(ServerFault::is_transient),
         }
@@ -294,6 +301,9 @@ impl fmt::Display for StoreError {
             Self::Deadline { address, deadline, .. } => {
                 write!(f, "Redis at {address} did not answer within {deadline:?}")
             }
+            Self::Superseded => f.write_str(
+                "an earlier answer about a concurrency limit was lost, and this node has corrected what it holds: the slots of this request are released",
+            ),
             Self::Overloaded { address, deadline } => write!(
                 f,
                 "Redis at {address} cannot keep up: the request was not sent, since it could not be decided within {deadline:?}"
@@ -318,7 +328,11 @@ impl error::Error for StoreError {
             }
             Self::Setting(error) => Some(error),
             Self::CircuitOpen { source, .. } => Some(&**source),
-            Self::NoRuntime | Self::Deadline { .. } | Self::Overloaded { .. } | Self::Protocol { .. } => None,
+            Self::NoRuntime
+            | Self::Deadline { .. }
+            | Self::Overloaded { .. }
+            | Self::Superseded
+            | Self::Protocol { .. } => None,
         }
     }
 }

@@ -20,6 +20,7 @@ mod denial_cache;
 mod endpoint;
 mod error;
 mod health;
+mod holder;
 mod leases;
 pub(crate) mod protocol;
 mod router;

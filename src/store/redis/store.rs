@@ -22,6 +22,7 @@ use super::{
     router::Router,
 };
 use crate::{
+    cancellation,
     charge::{Charge, Charges},
     clock::Clock,
     decision::Decision,
@@ -158,6 +159,8 @@ pub struct RedisDecision {
     /// The tiers that Redis is not asked about.
     local: Option<LocalTiers>,
     pending: Option<(StoreCallTimer, PendingResponse)>,
+    /// Whether it may acquire or release slots of concurrency limits.
+    has_slots: bool,
     /// When Redis must have answered about the other tiers.
     deadline: Option<Instant>,
 }
@@ -169,6 +172,7 @@ impl RedisDecision {
             operation: Some(operation),
             local: None,
             pending: None,
+            has_slots: false,
             deadline: None,
         }
     }
@@ -233,6 +237,7 @@ impl RedisDecision {
     }
 
     fn submit(&mut self, operation: Operation) -> PendingResponse {
+        self.has_slots = operation.charges().any(Charge::holds_slots);
         self.deadline = self
             .local
             .as_ref()
@@ -276,6 +281,9 @@ impl Future for RedisDecision {
                 Err(_) => Some(StoreCallOutcome::Failed),
             });
         }
+        if self.has_slots {
+            self.store.batcher.start_renewer();
+        }
         let response = self.merged(response);
         // In a cluster, leases may be in other slots than the request.
         if let (Ok(decision), Some(_), true) = (&response, &self.store.leases, self.store.router.topology.is_cluster())
@@ -287,18 +295,38 @@ impl Future for RedisDecision {
     }
 }
 
-/// If the request was sent, its other tiers may be charged: what was taken from leases is put back only if Redis denies it.
+/// If the request was sent, its other tiers may be charged: what was taken from leases is put back only if Redis denies it. Slots of
+/// concurrency limits are released.
 impl Drop for RedisDecision {
     fn drop(&mut self) {
-        let (Some(local), Some((_, mut pending))) = (self.local.take(), self.pending.take()) else {
+        let Some((_, mut pending)) = self.pending.take() else {
             return;
         };
+        let (store, local) = (Arc::clone(&self.store), self.local.take());
         let runtime = Handle::try_current().ok().filter(|_| pending.is_sent());
-        if let Some(runtime) = runtime {
-            runtime.spawn(async move { pending.await.map(|decision| drop(local.merge(decision))) });
-        } else if pending.cancel() {
-            local.keep();
+        match (local, runtime) {
+            (None, _) if !self.has_slots => {}
+            // Without a response, the batch finds that nothing waits for it.
+            (None, _) => pending
+                .take_response()
+                .into_iter()
+                .for_each(|response| release(&store, response)),
+            (Some(local), Some(runtime)) => drop(runtime.spawn(async move {
+                release(&store, pending.await.map(|decision| local.merge(decision)));
+            })),
+            (Some(local), None) if pending.cancel() => local.keep(),
+            (Some(_), None) => {}
         }
+    }
+}
+
+/// Releases the slots of a decision that is not used.
+pub(super) fn release(store: &Arc<Inner>, response: Response) {
+    if let Ok(mut decision) = response
+        && let Some(receipt) = decision.take_held()
+    {
+        let release = RedisDecision::new(Arc::clone(store), Operation::Refund(receipt));
+        cancellation::complete(async move { drop(release.await) });
     }
 }
 

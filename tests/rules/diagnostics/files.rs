@@ -69,13 +69,13 @@ max-wait = "30s"
     7:1 limit "api": unknown field "max-wait": did you mean max_wait?
 
 burst = 20
-    7:1 limit "api": unknown field "burst": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
+    7:1 limit "api": unknown field "burst": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
 
 "" = 1
-    7:1 limit "api": unknown field "": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
+    7:1 limit "api": unknown field "": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
 
 "größe" = 1
-    7:1 limit "api": unknown field "größe": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
+    7:1 limit "api": unknown field "größe": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
 
 [[exmpt]]
 path = "/healthz"
@@ -179,7 +179,7 @@ networks = ["10.0.0.0/99"]
     3:1 trust: unknown field "header": did you mean headers?
     5:8 exempt 1: path = "healthz": it must begin with a slash, like /api/search
     7:8 limit 1: name = "Global": it must be 1 to 64 of a-z 0-9 _ . -
-    8:13 limit 1: algorithm = "sliding_window": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    8:13 limit 1: algorithm = "sliding_window": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency
     9:9 limit 1: limit = 0: it must be a whole number from 1 to 4294967295
     10:10 limit 1: window = "1 minute": it must be a whole number and its unit in quotes, like "10s": the units are us, ms, s, m, h and d
     11:7 limit 1: key = "everybody": it must be global, ip, route, method, header:NAME, apikey:NAME, query:NAME or cookie:NAME
@@ -195,7 +195,7 @@ networks = ["10.0.0.0/99"]
     18:8 limit 2: path = "/users/:id": it must have its parameters in braces, like /users/{id}
     22:12 limit "user": capacity is for a token_bucket or a leaky_bucket, and this is a fixed_window
     26:1 limit "user": plans without plan: name the header that contains the plan, like plan = "header:x-plan"
-    27:1 limit "user": unknown field "color": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
+    27:1 limit "user": unknown field "color": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
     28:1 exempt 2: it would exempt every request: restrict it by path, methods or networks
     30:13 exempt 3: networks = "10.0.0.0/99": it must be an address or a network, like 10.0.0.0/8 or fd00::/8
 "#;

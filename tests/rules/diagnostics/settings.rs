@@ -34,31 +34,31 @@ name = ["api"]
 "#;
 
 #[test]
-fn an_algorithm_is_one_of_five() {
+fn an_algorithm_is_one_of_six() {
     assert_diagnostics(ALGORITHMS, limit);
 }
 
 const ALGORITHMS: &str = r#"
 algorithm = "gcra"
-    3:13 limit "api": algorithm = "gcra": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    3:13 limit "api": algorithm = "gcra": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency
 
 algorithm = "Token_Bucket"
-    3:13 limit "api": algorithm = "Token_Bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter: did you mean token_bucket?
+    3:13 limit "api": algorithm = "Token_Bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency: did you mean token_bucket?
 
 algorithm = "token bucket"
-    3:13 limit "api": algorithm = "token bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter: did you mean token_bucket?
+    3:13 limit "api": algorithm = "token bucket": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency: did you mean token_bucket?
 
 algorithm = "sliding_lock"
-    3:13 limit "api": algorithm = "sliding_lock": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter: did you mean sliding_log?
+    3:13 limit "api": algorithm = "sliding_lock": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency: did you mean sliding_log?
 
 algorithm = ""
-    3:13 limit "api": algorithm = "": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    3:13 limit "api": algorithm = "": it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency
 
 algorithm = true
-    3:13 limit "api": algorithm = true: it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    3:13 limit "api": algorithm = true: it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency
 
 algorithm = ["token_bucket"]
-    3:13 limit "api": algorithm = ["token_bucket"]: it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter
+    3:13 limit "api": algorithm = ["token_bucket"]: it must be one of token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter, concurrency
 "#;
 
 #[test]
@@ -165,4 +165,40 @@ capacity = 100
 window = "3650d"
 limit = 999983
     4:9 limit "api": capacity = 999983: it must be at most 14 for a limit of 999983 per 315360000s (it is the limit unless it is set)
+"#;
+
+#[test]
+fn a_concurrency_limit_has_settings_of_its_own() {
+    assert_diagnostics(CONCURRENCY, |line| {
+        format!("[[limit]]\nname = \"api\"\nalgorithm = \"concurrency\"\nlimit = 20\nkey = \"global\"\n{line}\n")
+    });
+}
+
+const CONCURRENCY: &str = r#"
+time_to_live = "30s"
+    nothing
+
+retry_after = "2500ms"
+    nothing
+
+status = 503
+    nothing
+
+window = "1m"
+    6:10 limit "api": window is for a token_bucket or a leaky_bucket or a fixed_window or a sliding_log or a sliding_counter, and this is a concurrency
+
+capacity = 5
+    6:12 limit "api": capacity is for a token_bucket or a leaky_bucket, and this is a concurrency
+
+time_to_live = "10ms"
+    6:16 limit "api": time_to_live = "10ms": it must be from 1s to 1d
+
+retry_after = "2d"
+    6:15 limit "api": retry_after = "2d": it must be longer than 0 and at most 1d
+
+status = 404
+    6:10 limit "api": status = 404: it must be 429 or 503
+
+lease = "100ms"
+    6:9 limit "api": lease has no effect on a concurrency limit: remove it
 "#;

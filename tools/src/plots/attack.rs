@@ -19,7 +19,7 @@ pub(crate) struct Attack {
 /// Every pair of bursts at the steps of a window or up to two microseconds before them, within two windows of each other. Two
 /// bursts are enough to reach every proven bound, as the figure shows.
 pub(crate) fn attacks(algorithm: &AnyAlgorithm) -> impl Iterator<Item = Attack> {
-    let (limit, window) = limit_and_window(algorithm.quota());
+    let (limit, window) = limit_and_window(algorithm.quota().expect("the plots are of limits with a window"));
     let instants = move |windows: u64| {
         let steps = (1..=windows * STEPS).map(move |step| step * window / STEPS);
         steps.flat_map(|step| [step - 2, step - 1, step])
@@ -38,7 +38,7 @@ pub(crate) fn attacks(algorithm: &AnyAlgorithm) -> impl Iterator<Item = Attack> 
 
 /// The first of the attacks that admit the most in one window, and that number.
 pub(crate) fn worst(algorithm: &AnyAlgorithm) -> (u64, Attack) {
-    let (_, window) = limit_and_window(algorithm.quota());
+    let (_, window) = limit_and_window(algorithm.quota().expect("the plots are of limits with a window"));
     let tried = attacks(algorithm).map(|attack| (max_in_any(window, &attack.requests), attack));
     let worst = tried.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
     worst.expect("at least one attack")

@@ -33,6 +33,7 @@ use crate::{
         batch::{Batch, Request, Response},
         denial_cache::DenialCache,
         error::StoreError,
+        holder::{NodeHolder, SlotCall},
         leases::{LeaseAsk, Leases},
         router::{Router, Slot},
     },
@@ -49,6 +50,8 @@ pub(crate) struct Batcher {
     denial_cache: Option<Arc<DenialCache>>,
     /// `None` with a clock other than that of Redis.
     leases: Option<Arc<Leases>>,
+    /// What this node holds of concurrency limits.
+    holder: Arc<NodeHolder>,
     timeout: Duration,
 }
 
@@ -58,6 +61,7 @@ impl Batcher {
         max_calls: Option<usize>,
         denial_cache: Option<DenialCache>,
         leases: Option<Arc<Leases>>,
+        holder: Arc<NodeHolder>,
         timeout: Duration,
     ) -> Self {
         let slots = if router.topology.is_cluster() {
@@ -72,6 +76,7 @@ impl Batcher {
             max_calls,
             denial_cache: denial_cache.map(Arc::new),
             leases,
+            holder,
             timeout,
         }
     }
@@ -191,6 +196,23 @@ impl Batcher {
         self.enqueue(slot, Request::part(operation, Instant::now() + self.timeout))
     }
 
+    /// Renews what this node holds in the background, while it holds anything.
+    pub(crate) fn start_renewer(self: &Arc<Self>) {
+        let batcher = Arc::downgrade(self);
+        self.holder.start_renewer(move |renewal| {
+            if let Some(batcher) = batcher.upgrade() {
+                batcher.renew_slots(renewal);
+            }
+        });
+    }
+
+    fn renew_slots(self: &Arc<Self>, renewal: SlotCall) {
+        let slot = self.router.slot(renewal.charge());
+        let (request, response) = Request::new(Operation::nothing(), Instant::now() + self.timeout);
+        let call = self.enqueue(slot, (request.with_slot_calls(vec![renewal]), response));
+        cancellation::complete(async move { drop(call.await) });
+    }
+
     fn address(&self) -> &Arc<str> {
         self.router.topology.address()
     }
@@ -204,8 +226,9 @@ impl Batcher {
     fn enqueue(
         self: &Arc<Self>,
         slot: Slot,
-        (request, response): (Request, oneshot::Receiver<Response>),
+        (mut request, response): (Request, oneshot::Receiver<Response>),
     ) -> PendingResponse {
+        request.add_slot_calls(&self.holder);
         let queue = self.queue(slot);
         let (deadline, sent) = (request.deadline, request.sent());
         let call = |id| Call {
@@ -243,7 +266,11 @@ impl Batcher {
                 _ => {}
             }
         }
-        _ = response.send(merged);
+        if let Err(Ok(mut decision)) = response.send(merged)
+            && let Some(receipt) = decision.take_held()
+        {
+            drop(self.submit(Operation::Refund(receipt), [].iter()).await);
+        }
     }
 }
 

@@ -79,6 +79,12 @@ impl PendingResponse {
         self.sent.as_ref().is_none_or(|sent| sent.load(Ordering::Relaxed))
     }
 
+    /// Gives up waiting, and returns the response if there is one.
+    pub(crate) fn take_response(&mut self) -> Option<Response> {
+        self.response.close();
+        self.response.try_recv().ok()
+    }
+
     /// Gives up waiting. Returns whether it may have been sent.
     pub(crate) fn cancel(&mut self) -> bool {
         self.response.close();

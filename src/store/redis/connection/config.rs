@@ -1,11 +1,13 @@
 //! Connection settings: credentials, TLS, the connect timeout and the number of connections.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use deadpool_redis::{
     Manager, Pool, Runtime,
     redis::{AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, RedisError},
 };
+
+use super::reconnects::Reconnects;
 
 #[derive(Clone)]
 pub(crate) struct ConnectionConfig {
@@ -15,6 +17,7 @@ pub(crate) struct ConnectionConfig {
     pub(crate) connect_timeout: Duration,
     /// The number of connections.
     pub(crate) pool_size: usize,
+    pub(crate) reconnects: Arc<Reconnects>,
 }
 
 impl ConnectionConfig {
@@ -39,7 +42,7 @@ impl ConnectionConfig {
             _ => ConnectionAddr::Tcp(host.into(), port),
         };
         let info = self.info.clone().set_addr(address);
-        Self { info, ..*self }
+        Self { info, ..self.clone() }
     }
 
     pub(crate) fn address(&self) -> String {

@@ -10,7 +10,7 @@ use deadpool_redis::{
     redis::{self, ErrorKind, FromRedisValue, RedisError, Value},
 };
 
-use super::{config::ConnectionConfig, discovery::query_first};
+use super::{config::ConnectionConfig, discovery::query_first, reconnects::Reconnects};
 
 pub(crate) struct Connector {
     /// `None` if the address is fixed.
@@ -34,6 +34,11 @@ impl Connector {
             sentinels: Some(sentinels),
             ..Self::direct(config)
         }
+    }
+
+    /// The connections that were replaced.
+    pub(super) fn reconnects(&self) -> &Reconnects {
+        &self.config.reconnects
     }
 
     /// A new connection to the current address.

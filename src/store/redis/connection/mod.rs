@@ -8,6 +8,7 @@ mod config;
 mod connector;
 mod discovery;
 mod pool;
+mod reconnects;
 mod single_flight;
 
 pub(super) use self::{
@@ -15,5 +16,6 @@ pub(super) use self::{
     connector::{Connector, Sentinels},
     discovery::query_first,
     pool::{ConnectionHandle, ConnectionPool},
+    reconnects::Reconnects,
     single_flight::{Flight, SingleFlight},
 };

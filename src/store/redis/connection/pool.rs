@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -33,6 +33,8 @@ pub(crate) struct ConnectionPool {
 struct SharedConnection {
     established: Mutex<Option<Established>>,
     connecting: SingleFlight,
+    /// Whether it was established before.
+    was_established: AtomicBool,
 }
 
 struct Established {
@@ -108,6 +110,9 @@ impl SharedConnection {
                 last_reply: AtomicU64::new(0),
             });
             *shared.established() = Some(Established { connection, activity });
+            if shared.was_established.swap(true, Ordering::AcqRel) {
+                connector.reconnects().increment();
+            }
             Ok(())
         })
     }

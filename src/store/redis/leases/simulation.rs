@@ -237,7 +237,7 @@ impl Simulation {
     /// Runs until all requests are answered, and returns the number of requests that were decided locally.
     fn run(mut self) -> Result<u64, String> {
         let (window, requests) = (
-            self.limit.unleased_algorithm().quota().window_micros(),
+            quota_of(self.limit.unleased_algorithm()).window_micros(),
             20 + self.random.below(200),
         );
         // Demand around and above the limit.
@@ -299,7 +299,7 @@ impl Simulation {
     /// Another limit and capacity, and, where that is the same state, another lease time.
     fn change(&mut self) {
         let unleased = *self.limit.unleased_algorithm();
-        let quota = Quota::new(1 + self.random.below(100) as u32, unleased.quota().window());
+        let quota = Quota::new(1 + self.random.below(100) as u32, quota_of(&unleased).window());
         let changed = match unleased {
             AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) => {
                 let capacity = 1 + self.random.below(2 * u64::from(quota.limit())) as u32;
@@ -557,11 +557,11 @@ impl Simulation {
             .retain(|spend| !spend.is_refunded && Some(spend.at) != disrupted_at);
         self.spends.sort_by_key(|spend| spend.at);
         let (mut algorithm, mut state, mut disruption) = (self.first, State::Fresh, self.disruption);
-        let (mut quota, mut fresh_since, spends) = (algorithm.quota(), 0, &self.spends);
+        let (mut quota, mut fresh_since, spends) = (quota_of(&algorithm), 0, &self.spends);
         for (index, Spend { at, cost, .. }) in spends.iter().enumerate() {
             if let Some(disruption) = disruption.take_if(|disruption| disruption.at <= *at) {
                 algorithm = raised(disruption.unleased, disruption.outstanding as u32);
-                (quota, fresh_since) = (algorithm.quota(), disruption.at);
+                (quota, fresh_since) = (quota_of(&algorithm), disruption.at);
                 if disruption.resets {
                     state = State::Fresh;
                 }
@@ -589,7 +589,7 @@ impl Simulation {
 
 /// The limit with more units. A bucket refills as before.
 fn raised(algorithm: AnyAlgorithm, units: u32) -> AnyAlgorithm {
-    let quota = algorithm.quota();
+    let quota = quota_of(&algorithm);
     match algorithm {
         AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) => {
             TokenBucket::with_capacity(quota, algorithm.capacity() + units).to_any()
@@ -682,4 +682,9 @@ fn mistakes_are_found() {
         let is_found = (0..20_000).any(|seed| Simulation::new(seed, fault).run().is_err());
         assert!(is_found, "{fault:?}");
     }
+}
+
+/// The quota of an algorithm that can be leased.
+fn quota_of(algorithm: &AnyAlgorithm) -> Quota {
+    algorithm.quota().expect("only limits with a window are leased")
 }

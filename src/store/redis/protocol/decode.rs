@@ -122,7 +122,8 @@ impl<'a> Reply<'a> {
             reset_after,
         };
         let unit = charge.limit.algorithm().unit();
-        let mark = at.zip(position).filter(|_| acquires);
+        // After a release, the holder compares it with that of the acquire.
+        let mark = at.zip(position).filter(|_| acquires || charge.holds_slots());
         let mark = mark.map(|(at, position)| Mark { at, position, unit });
         Ok(TierDecision { charge, verdict, mark })
     }

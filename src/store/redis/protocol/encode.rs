@@ -8,13 +8,14 @@ use hashbrown::HashTable;
 
 use super::{msgpack::Writer, script};
 use crate::{
-    algorithm::{AnyAlgorithm, Mark},
+    algorithm::{AnyAlgorithm, Holder, Mark},
     charge::Charge,
     clock::Clock,
     limit::Limit,
     operation::Operation,
     quota::Cost,
     receipt::{Charged, Receipt},
+    store::redis::holder::SlotCall,
     time::Micros,
 };
 
@@ -52,7 +53,7 @@ fn marker(limit: &Limit, identity: &str) -> &'static str {
             "anchored" | "aligned" if is_more => ":aligned:",
             _ => ":",
         },
-        AnyAlgorithm::FixedWindow(_) | AnyAlgorithm::SlidingCounter(_) => ":",
+        AnyAlgorithm::FixedWindow(_) | AnyAlgorithm::SlidingCounter(_) | AnyAlgorithm::Concurrency(_) => ":",
         algorithm if (limit.configured_lease().is_some() && !algorithm.is_queueing()) || !is_more => ":",
         _ if first == "unleased" || is_lease() => ":unleased:",
         AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) | AnyAlgorithm::SlidingLog(_) => ":",
@@ -89,19 +90,23 @@ impl CallEncoder {
 /// What the script executes as an operation.
 #[derive(Clone, Copy)]
 pub(crate) enum CallPart<'a> {
-    Operation(&'a Operation),
+    /// With a call for each charge of a concurrency limit that it acquires or releases.
+    Operation(&'a Operation, &'a [SlotCall]),
     /// Charges a lease if the acquire before was admitted.
     Lease(&'a Charge),
     /// Charges a lease.
     Renewal(&'a Charge),
+    /// Renews the slots that this node holds.
+    SlotRenewal(&'a SlotCall),
 }
 
 impl<'a> CallPart<'a> {
     /// Its charges, in order.
     pub(crate) fn charges(self) -> impl Iterator<Item = &'a Charge> {
         let (operation, lease) = match self {
-            Self::Operation(operation) => (Some(operation), None),
+            Self::Operation(operation, _) => (Some(operation), None),
             Self::Lease(charge) | Self::Renewal(charge) => (None, Some(charge)),
+            Self::SlotRenewal(call) => (None, Some(call.charge())),
         };
         operation.into_iter().flat_map(Operation::charges).chain(lease)
     }
@@ -154,7 +159,8 @@ struct Call<'a> {
     keys: Vec<&'a Charge>,
     numbers: HashTable<u32>,
     hasher: RandomState,
-    algorithms: Vec<&'a AnyAlgorithm>,
+    /// With the sender of the call, which is the same for all but concurrency limits.
+    algorithms: Vec<(&'a AnyAlgorithm, Holder)>,
     algorithm_values: Writer,
     operation_values: Writer,
 }
@@ -162,47 +168,55 @@ struct Call<'a> {
 impl<'a> Call<'a> {
     fn part(&mut self, part: CallPart<'a>) {
         match part {
-            CallPart::Operation(operation) => self.operation(operation),
-            CallPart::Lease(charge) => self.group("lease", slice::from_ref(charge)),
-            CallPart::Renewal(charge) => self.group("acquire", slice::from_ref(charge)),
+            CallPart::Operation(operation, calls) => self.operation(operation, calls),
+            CallPart::Lease(charge) => self.group("lease", slice::from_ref(charge), &[]),
+            CallPart::Renewal(charge) => self.group("acquire", slice::from_ref(charge), &[]),
+            CallPart::SlotRenewal(call) => {
+                self.operation_values.string("renew").number(1u64);
+                self.charge(call.charge(), call.sender());
+            }
         }
     }
 
-    fn operation(&mut self, operation: &'a Operation) {
+    fn operation(&mut self, operation: &'a Operation, calls: &[SlotCall]) {
         match operation {
-            Operation::Acquire(charges) => self.group("acquire", charges.as_slice()),
-            Operation::Peek(charges) => self.group("peek", charges.as_slice()),
-            Operation::Refund(receipt) => self.settle(receipt, |_| 0),
-            Operation::Settle(receipt) => self.settle(receipt, Charged::to),
+            Operation::Acquire(charges) => self.group("acquire", charges.as_slice(), calls),
+            Operation::Peek(charges) => self.group("peek", charges.as_slice(), calls),
+            Operation::Refund(receipt) => self.settle(receipt, calls, |_| 0),
+            Operation::Settle(receipt) => self.settle(receipt, calls, Charged::to),
             Operation::Reset(charges) => {
                 self.operation_values.string("reset").number(charges.len() as u64);
                 for charge in charges.as_slice() {
-                    self.charge(charge);
+                    self.charge(charge, Holder::LOCAL);
                 }
             }
         }
     }
 
-    fn group(&mut self, operation: &'static str, charges: &'a [Charge]) {
+    fn group(&mut self, operation: &'static str, charges: &'a [Charge], calls: &[SlotCall]) {
         self.operation_values.string(operation).number(charges.len() as u64);
+        let mut calls = calls.iter();
         for charge in charges {
-            self.charge(charge).number(charge.cost).number(charge.shadow);
+            let holder = sender(charge, &mut calls);
+            self.charge(charge, holder).number(charge.cost).number(charge.shadow);
         }
     }
 
-    fn settle(&mut self, receipt: &'a Receipt, to: fn(&Charged) -> Cost) {
+    fn settle(&mut self, receipt: &'a Receipt, calls: &[SlotCall], to: fn(&Charged) -> Cost) {
         let charged = receipt.charged();
         self.operation_values.string("settle").number(charged.len() as u64);
+        let mut calls = calls.iter();
         for charged in charged {
             let Mark { at, position, unit } = charged.mark;
-            let values = self.charge(&charged.charge).number(charged.charge.cost);
+            let holder = sender(&charged.charge, &mut calls);
+            let values = self.charge(&charged.charge, holder).number(charged.charge.cost);
             values.number(at).number(position).number(unit).number(to(charged));
         }
     }
 
-    /// Writes the numbers of a charge's key and algorithm.
-    fn charge(&mut self, charge: &'a Charge) -> &mut Writer {
-        let (key, algorithm) = (self.key(charge), self.algorithm(charge.limit.algorithm()));
+    /// Writes the numbers of a charge's key and rule.
+    fn charge(&mut self, charge: &'a Charge, holder: Holder) -> &mut Writer {
+        let (key, algorithm) = (self.key(charge), self.algorithm(charge.limit.algorithm(), holder));
         self.operation_values.number(key).number(algorithm)
     }
 
@@ -223,18 +237,24 @@ impl<'a> Call<'a> {
         number
     }
 
-    fn algorithm(&mut self, algorithm: &'a AnyAlgorithm) -> u32 {
-        let known = self.algorithms.iter().position(|&known| known == algorithm);
+    fn algorithm(&mut self, algorithm: &'a AnyAlgorithm, holder: Holder) -> u32 {
+        let known = self.algorithms.iter().position(|&known| known == (algorithm, holder));
         let index = known.unwrap_or_else(|| {
-            self.algorithms.push(algorithm);
-            write_algorithm(&mut self.algorithm_values, algorithm);
+            self.algorithms.push((algorithm, holder));
+            write_algorithm(&mut self.algorithm_values, algorithm, holder);
             self.algorithms.len() - 1
         });
         index as u32 + 1
     }
 }
 
-fn write_algorithm(values: &mut Writer, algorithm: &AnyAlgorithm) {
+/// What a call says about its sender; the same for all charges but those of concurrency limits.
+fn sender(charge: &Charge, calls: &mut slice::Iter<'_, SlotCall>) -> Holder {
+    let call = if charge.holds_slots() { calls.next() } else { None };
+    call.map_or(Holder::LOCAL, SlotCall::sender)
+}
+
+fn write_algorithm(values: &mut Writer, algorithm: &AnyAlgorithm, holder: Holder) {
     values.string(algorithm.name());
     match algorithm {
         AnyAlgorithm::TokenBucket(algorithm) => {
@@ -266,6 +286,14 @@ fn write_algorithm(values: &mut Writer, algorithm: &AnyAlgorithm) {
                 .number(algorithm.quota.limit())
                 .number(algorithm.width)
                 .number(algorithm.sub_windows);
+        }
+        AnyAlgorithm::Concurrency(algorithm) => {
+            values
+                .number(algorithm.limit)
+                .number(algorithm.time_to_live)
+                .number(algorithm.retry_after);
+            values.number(holder.id).number(holder.epoch).number(holder.base);
+            values.number_or_none(holder.made_at);
         }
     }
 }

@@ -16,6 +16,7 @@ const SOURCE: &str = concat!(
     include_str!("../../../../lua/fixed_window.lua"),
     include_str!("../../../../lua/sliding_log.lua"),
     include_str!("../../../../lua/sliding_counter.lua"),
+    include_str!("../../../../lua/concurrency.lua"),
     include_str!("../../../../lua/operations.lua"),
     include_str!("../../../../lua/driver.lua"),
 );

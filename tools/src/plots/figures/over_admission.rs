@@ -83,7 +83,7 @@ fn row(name: &'static str, algorithm: &AnyAlgorithm, sub_windows: u64) -> Row {
 
 /// The proven upper bound of admissions in a window, which tests/laws tries to exceed.
 fn bound(algorithm: &AnyAlgorithm) -> u64 {
-    let (limit, window) = limit_and_window(algorithm.quota());
+    let (limit, window) = limit_and_window(algorithm.quota().expect("the plots are of limits with a window"));
     match algorithm {
         // Departures follow the steady rate.
         AnyAlgorithm::LeakyBucket(_) if algorithm.is_queueing() => limit,

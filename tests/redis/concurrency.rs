@@ -1,0 +1,303 @@
+//! Concurrency limits that nodes share: what is held, released, lost, corrected and renewed.
+
+use std::time::Duration;
+
+use tollgate::{
+    Charge, Charges, Concurrency, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, Store,
+};
+
+use support::{
+    cluster::Cluster,
+    proxy::Proxy,
+    redis::{RedisServer, acquire, poll_once, query, stored},
+    wait::eventually,
+};
+
+fn limit(slots: u32) -> Limit {
+    Limit::new("uploads", Concurrency::new(slots))
+}
+
+fn charge(limit: &Limit) -> Charge {
+    Charge::new(limit.clone(), Key::GLOBAL)
+}
+
+/// The free slots.
+async fn free(store: &RedisStore, limit: &Limit) -> u64 {
+    let peek = store.apply(Operation::Peek(charge(limit).with_cost(0).into())).await;
+    peek.unwrap().tiers()[0].verdict().remaining()
+}
+
+async fn release(store: &RedisStore, mut decision: Decision) -> Decision {
+    let receipt = decision.take_receipt().unwrap();
+    store.apply(Operation::Refund(receipt)).await.unwrap()
+}
+
+#[tokio::test]
+async fn nodes_hold_the_limit_together() {
+    let server = RedisServer::start();
+    let nodes: Vec<_> = (0..3).map(|_| server.store().build().unwrap()).collect();
+    let limit = limit(5);
+    let mut held = Vec::new();
+    for request in 0..15 {
+        let decision = acquire(&nodes[request % 3], charge(&limit)).await;
+        if decision.admits() {
+            held.push((request % 3, decision));
+        } else {
+            assert_eq!(decision.retry_after(), Some(Duration::from_secs(1)));
+        }
+    }
+    assert_eq!(held.len(), 5);
+    for (freed, (node, decision)) in held.into_iter().enumerate() {
+        let after = release(&nodes[node], decision).await;
+        assert_eq!(after.tiers()[0].verdict().remaining(), freed as u64 + 1);
+    }
+    assert_eq!(free(&nodes[0], &limit).await, 5);
+}
+
+#[tokio::test]
+async fn costs_are_held_and_released_as_a_whole() {
+    let server = RedisServer::start();
+    let (store, limit) = (server.store().build().unwrap(), limit(5));
+    let heavy = acquire(&store, charge(&limit).with_cost(4)).await;
+    assert!(!acquire(&store, charge(&limit).with_cost(2)).await.admits());
+    let too_heavy = acquire(&store, charge(&limit).with_cost(6)).await;
+    assert_eq!(too_heavy.outcome(), tollgate::Outcome::Impossible);
+    let light = acquire(&store, charge(&limit)).await;
+    assert_eq!(free(&store, &limit).await, 0);
+    release(&store, heavy).await;
+    assert_eq!(free(&store, &limit).await, 4);
+    release(&store, light).await;
+    assert_eq!(free(&store, &limit).await, 5);
+}
+
+#[tokio::test]
+async fn rate_and_concurrency_are_charged_all_or_none() {
+    let server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    let uploads = limit(1);
+    let minute = Limit::new("minute", FixedWindow::new(Quota::per_day(2)).anchored());
+    let charges = || {
+        let mut charges = Charges::from(charge(&minute));
+        charges.push(charge(&uploads)).unwrap();
+        charges
+    };
+    let remaining = |decision: &Decision| [0, 1].map(|tier: usize| decision.tiers()[tier].verdict().remaining());
+    let first = acquire(&store, charges()).await;
+    assert_eq!((first.admits(), remaining(&first)), (true, [1, 0]));
+    // Denied by the slots: the window is not charged.
+    let second = acquire(&store, charges()).await;
+    assert_eq!((second.admits(), remaining(&second)), (false, [1, 0]));
+    // A settle releases the slot, and keeps the charge of the window.
+    let mut first = first;
+    let receipt = first.take_receipt().unwrap();
+    let settled = store.apply(Operation::Settle(receipt)).await.unwrap();
+    assert_eq!(remaining(&settled), [1, 1]);
+    let third = acquire(&store, charges()).await;
+    assert!(third.admits());
+    release(&store, third).await;
+    // The refund has given the window back too.
+    let last = [acquire(&store, charges()).await, acquire(&store, charge(&minute)).await];
+    assert_eq!(last.map(|decision| decision.admits()), [true, false]);
+}
+
+#[tokio::test]
+async fn a_denial_is_not_cached() {
+    let server = RedisServer::start();
+    let nodes = [(); 2].map(|()| server.store().build().unwrap());
+    let limit = limit(1);
+    let held = acquire(&nodes[0], charge(&limit)).await;
+    assert!(!acquire(&nodes[1], charge(&limit)).await.admits());
+    release(&nodes[0], held).await;
+    assert!(acquire(&nodes[1], charge(&limit)).await.admits());
+}
+
+#[tokio::test]
+async fn a_cancelled_acquire_holds_nothing() {
+    let server = RedisServer::start();
+    let (store, limit) = (server.store().build().unwrap(), limit(3));
+    for _ in 0..20 {
+        let mut decision = store.apply(Operation::Acquire(charge(&limit).into()));
+        poll_once(&mut decision).await;
+        drop(decision);
+    }
+    eventually("all slots are free", async || free(&store, &limit).await == 3).await;
+}
+
+#[tokio::test]
+async fn lost_replies_are_corrected_at_once() {
+    let server = RedisServer::start();
+    let mut proxy = Proxy::to(server.port());
+    let deadline = Duration::from_millis(100);
+    let node = RedisStore::builder()
+        .url(&proxy.url())
+        .deadline(deadline)
+        .build()
+        .unwrap();
+    let other = server.store().build().unwrap();
+    let limit = limit(3);
+    let kept = acquire(&node, charge(&limit)).await;
+    let released = acquire(&node, charge(&limit)).await;
+    proxy.blackhole();
+    // An acquire and a release that may or may not arrive.
+    assert!(node.apply(Operation::Acquire(charge(&limit).into())).await.is_err());
+    let mut released = released;
+    let receipt = released.take_receipt().unwrap();
+    assert!(node.apply(Operation::Refund(receipt)).await.is_err());
+    proxy.heal();
+    // Long before the time-to-live of 30 seconds.
+    eventually("one slot is held", async || free(&other, &limit).await == 2).await;
+    release(&node, kept).await;
+    assert_eq!(free(&other, &limit).await, 3);
+}
+
+#[tokio::test]
+async fn what_a_flushed_redis_has_lost_is_restored() {
+    let server = RedisServer::start();
+    let limit = Limit::new("uploads", Concurrency::new(3).time_to_live(Duration::from_secs(3)));
+    let nodes = [(); 2].map(|()| server.store().build().unwrap());
+    let held = [
+        acquire(&nodes[0], charge(&limit)).await,
+        acquire(&nodes[1], charge(&limit)).await,
+    ];
+    query::<()>(&mut server.client(), "FLUSHALL");
+    // At the latest with the next renewals.
+    eventually("both nodes have renewed", async || free(&nodes[0], &limit).await == 1).await;
+    let [first, second] = held;
+    release(&nodes[0], first).await;
+    release(&nodes[1], second).await;
+    assert_eq!(free(&nodes[0], &limit).await, 3);
+}
+
+#[tokio::test]
+async fn a_restarted_redis_is_told_what_is_held() {
+    let mut server = RedisServer::start();
+    let limit = limit(2);
+    let deadline = Duration::from_millis(200);
+    let node = server.store().deadline(deadline).build().unwrap();
+    let held = acquire(&node, charge(&limit)).await;
+    server.restart();
+    let other = server.store().build().unwrap();
+    assert_eq!(free(&other, &limit).await, 2);
+    // The first call finds the connection closed, and the node connects again.
+    eventually("the node is connected", async || {
+        node.apply(Operation::Peek(charge(&limit).into())).await.is_ok()
+    })
+    .await;
+    eventually("the slot is held", async || free(&other, &limit).await == 1).await;
+    release(&node, held).await;
+    assert_eq!(free(&other, &limit).await, 2);
+}
+
+/// Without data, Redis admits the limit once more, until the nodes have renewed.
+#[tokio::test]
+async fn after_a_restart_at_most_twice_the_limit_is_held() {
+    let mut server = RedisServer::start();
+    let limit = limit(2);
+    let deadline = Duration::from_millis(200);
+    let nodes = [(); 2].map(|()| server.store().deadline(deadline).build().unwrap());
+    let mut held = Vec::new();
+    for node in &nodes {
+        held.push((node, acquire(node, charge(&limit)).await));
+    }
+    server.restart();
+    let other = server.store().build().unwrap();
+    let more = [
+        acquire(&other, charge(&limit)).await,
+        acquire(&other, charge(&limit)).await,
+    ];
+    assert!(more.iter().all(Decision::admits));
+    assert!(!acquire(&other, charge(&limit)).await.admits());
+    for node in &nodes {
+        eventually("the node is connected", async || {
+            node.apply(Operation::Peek(charge(&limit).into())).await.is_ok()
+        })
+        .await;
+    }
+    // Now Redis knows that four slots are held: nothing is admitted before three of them are released.
+    let counted = async || {
+        let state = stored(&mut server.client(), &other.redis_key(&limit, &Key::GLOBAL)).unwrap();
+        let numbers: Vec<u64> = state.split(' ').map(|number| number.parse().unwrap()).collect();
+        numbers.chunks(5).map(|holder| holder[2]).sum::<u64>()
+    };
+    eventually("all are counted", async || counted().await == 4).await;
+    for (node, decision) in held {
+        release(node, decision).await;
+        assert!(!acquire(&other, charge(&limit)).await.admits());
+    }
+    let [first, second] = more;
+    release(&other, first).await;
+    assert!(acquire(&other, charge(&limit)).await.admits());
+    release(&other, second).await;
+}
+
+/// What is held is renewed before it expires on the clock of the store.
+#[tokio::test]
+async fn a_slot_is_held_for_longer_than_the_time_to_live() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let server = RedisServer::start();
+    let clock = ManualClock::at(1_700_000_000_000_000);
+    let store = server.store().clock(clock.clone()).build().unwrap();
+    let limit = Limit::new("uploads", Concurrency::new(1).time_to_live(SECOND));
+    let held = acquire(&store, charge(&limit)).await;
+    let (mut redis, key) = (server.client(), store.redis_key(&limit, &Key::GLOBAL));
+    let mut last = stored(&mut redis, &key);
+    for _ in 0..6 {
+        clock.advance(SECOND / 2);
+        eventually("it is renewed", async || stored(&mut redis, &key) != last).await;
+        last = stored(&mut redis, &key);
+        assert_eq!(free(&store, &limit).await, 0);
+    }
+    release(&store, held).await;
+    assert_eq!(free(&store, &limit).await, 1);
+}
+
+#[tokio::test]
+async fn a_reset_does_not_free_what_is_held() {
+    let server = RedisServer::start();
+    let limit = Limit::new("uploads", Concurrency::new(2).time_to_live(Duration::from_secs(3)));
+    let store = server.store().build().unwrap();
+    let held = acquire(&store, charge(&limit)).await;
+    store.apply(Operation::Reset(charge(&limit).into())).await.unwrap();
+    assert_eq!(free(&store, &limit).await, 2);
+    eventually("it is counted again", async || free(&store, &limit).await == 1).await;
+    release(&store, held).await;
+    assert_eq!(free(&store, &limit).await, 2);
+}
+
+#[tokio::test]
+async fn a_changed_limit_keeps_what_is_held() {
+    let server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    let held = acquire(&store, charge(&limit(2))).await;
+    assert_eq!(free(&store, &limit(10)).await, 9);
+    assert_eq!(free(&store, &limit(1)).await, 0);
+    release(&store, held).await;
+    assert_eq!(free(&store, &limit(1)).await, 1);
+}
+
+#[tokio::test]
+async fn a_cluster_holds_slots_of_several_nodes_all_or_none() {
+    let cluster = Cluster::start();
+    let store = cluster.store().build().unwrap();
+    let limits: Vec<_> = (0..4)
+        .map(|index| Limit::new(&format!("limit{index}"), Concurrency::new(2)))
+        .collect();
+    let all = || {
+        let mut charges = Charges::new();
+        limits.iter().for_each(|limit| charges.push(charge(limit)).unwrap());
+        charges
+    };
+    let first = acquire(&store, all()).await;
+    let alone = acquire(&store, charge(&limits[3])).await;
+    assert!(first.admits() && alone.admits());
+    // The last is full, and the others are not held.
+    assert!(!acquire(&store, all()).await.admits());
+    for limit in &limits[..3] {
+        eventually("the others are released", async || free(&store, limit).await == 1).await;
+    }
+    release(&store, first).await;
+    release(&store, alone).await;
+    for limit in &limits {
+        eventually("all are free", async || free(&store, limit).await == 2).await;
+    }
+}

@@ -2,7 +2,7 @@
 
 use axum::http::Request;
 use serde_json::{Value, json};
-use support::redis::RedisServer;
+use support::{redis::RedisServer, wait::until};
 use tollgate::{Operation, RedisStore, RuleSet, Store};
 
 use super::{RULES, Run, folder_with};
@@ -256,6 +256,84 @@ async fn keys_of_leased_limits() {
         let restored = format!("remaining  {capacity} of {capacity}, {before} before\n");
         assert!(printed.ends_with(&restored), "{printed}");
     }
+}
+
+/// Acquires slots as a process does that ends with this runtime.
+fn hold(redis: &RedisServer, rules: &str, times: usize) -> (tokio::runtime::Runtime, RedisStore) {
+    let mut process = tokio::runtime::Builder::new_multi_thread();
+    let process = process.worker_threads(1).enable_all().build().unwrap();
+    let node = redis.store().build().unwrap();
+    process.block_on(async {
+        let request = Request::builder().header("x-user-id", "alice").body(()).unwrap();
+        for _ in 0..times {
+            let charges = RuleSet::parse(rules).unwrap().charges(&request).unwrap();
+            assert!(node.apply(Operation::Acquire(charges)).await.unwrap().admits());
+        }
+    });
+    (process, node)
+}
+
+/// The key of a concurrency limit has no window, and its state is what is held.
+#[test]
+fn keys_of_concurrency_limits() {
+    let rules = "[[limit]]\nname = \"exports\"\nalgorithm = \"concurrency\"\nlimit = 5\nkey = \"header:x-user-id\"\n\
+        time_to_live = \"6s\"\n";
+    let key = "rate_limit:concurrency:exports:x-user-id:alice";
+    let (redis, folder) = (RedisServer::start(), folder_with(rules));
+    let store = redis.url();
+    let run = |subcommand: &str, key: &str, more: &[&str]| {
+        Run::in_a_pipe(folder.path(), &arguments(subcommand, &store, "exports", &[key], more)).success()
+    };
+    let unused = run("peek", "x-user-id=alice", &[]);
+    assert!(
+        unused.ends_with(&format!("in Redis   {key}\nheld       0 of 5\n")),
+        "{unused}"
+    );
+    let unused = run("reset", key, &[]);
+    assert!(
+        unused.ends_with("\nheld       0 of 5, the key was unused\n"),
+        "{unused}"
+    );
+
+    let (process, _node) = hold(&redis, rules, 3);
+    for notation in ["x-user-id=alice", "x-user-id:alice", "14fcf822b106b68a", key] {
+        let printed = run("peek", notation, &[]);
+        let lines =
+            "limit      exports: 5 at once, concurrency\nkey        x-user-id:alice\nin logs    14fcf822b106b68a\n";
+        assert_eq!(printed, format!("{lines}in Redis   {key}\nheld       3 of 5\n"));
+    }
+    let state: Value = serde_json::from_str(&run("peek", key, &["--json"])).unwrap();
+    let expected = json!({
+        "limit": "exports",
+        "identity": "x-user-id:alice",
+        "algorithm": "concurrency",
+        "quota": "5 at once",
+        "remaining": 2,
+        "held": 3,
+        "digest": "14fcf822b106b68a",
+        "redis_key": key,
+        "is_unused": false,
+    });
+    assert_eq!(state, expected);
+
+    // The process is running and renews what it holds.
+    let printed = run("reset", key, &[]);
+    assert!(
+        printed.contains("\nheld       0 of 5, 3 before\nA running process renews"),
+        "{printed}"
+    );
+    until("it is renewed", || {
+        run("peek", key, &[]).ends_with("\nheld       3 of 5\n")
+    });
+    // It crashes.
+    process.shutdown_background();
+    let state: Value = serde_json::from_str(&run("reset", key, &["--json"])).unwrap();
+    assert_eq!(
+        (&state["held"], &state["held_before"]),
+        (&json!(0), &json!(3)),
+        "{state}"
+    );
+    assert!(run("peek", key, &[]).ends_with("\nheld       0 of 5\n"));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod arguments;
 mod background_load;
 mod bodies;
 mod client;
+mod concurrency;
 mod connection_limit;
 mod fields;
 mod fixture;

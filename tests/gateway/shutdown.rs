@@ -1,12 +1,16 @@
 //! Graceful shutdown.
 
-use std::process::{Command, ExitStatus};
+use std::{
+    process::{Command, ExitStatus},
+    time::Duration,
+};
 
 use axum::http::Method;
 use tokio::net::TcpStream;
 use tollgate::{Charge, Key, Limit, Operation, RedisStore, RuleSet, Store};
 
 use support::{
+    proxy::{Direction, Proxy},
     redis::RedisServer,
     wait::{eventually, until_some},
 };
@@ -64,6 +68,41 @@ async fn requests_in_flight_are_completed() {
         assert_eq!(client.read_to_end().await.unwrap(), "67890", "{name}");
         assert_eq!(wait_for_exit(gateway).code(), Some(0), "{name}");
     }
+}
+
+/// Otherwise others could not use them until they expire.
+#[tokio::test]
+async fn slots_are_released_on_redis_before_it_exits() {
+    let (redis, upstream) = (RedisServer::start(), Upstream::start().await);
+    let slow = Proxy::to(redis.port());
+    let limit = "name = 'all'\nalgorithm = 'concurrency'\nlimit = 20\nkey = 'global'\ntime_to_live = '1h'";
+    let rules = format!("[[limit]]\n{limit}\n");
+    let options = ["--store-timeout", "30s", "--store", &slow.url()];
+    let gateway = Gateway::with_upstream(&upstream.url(), &rules, &options);
+    let mut ends = Vec::new();
+    for _ in 0..20 {
+        let mut client = Socket::connect(&gateway).await;
+        client.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
+        let mut service = upstream.accept().await;
+        service.read_head().await;
+        ends.push((client, service));
+    }
+    let other = Gateway::with_upstream(
+        &upstream.url(),
+        &rules,
+        &["--store", &redis.url(), "--store-timeout", "30s"],
+    );
+    let held = async || other.admin(Method::GET, "/keys/all/global").await.json()["held"].clone();
+    assert_eq!(held().await, 20);
+    slow.delay(Direction::ToClient, Duration::from_millis(300));
+    signal(&gateway, "-TERM");
+    until_closed(&gateway).await;
+    for (client, service) in &mut ends {
+        service.send("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n12345").await;
+        client.read_until("12345").await;
+    }
+    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    eventually("all are released", async || held().await == 0).await;
 }
 
 #[tokio::test]

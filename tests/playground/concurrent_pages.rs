@@ -22,7 +22,7 @@ async fn a_scene_is_deleted_with_its_page(browser: &Browser) {
     page.open("?paused=yes&play=0-burst").await;
     let seen = page.lanes_after(20).await;
     let written = keys(&mut redis);
-    assert_eq!(written.len(), 5, "{written:?}");
+    assert_eq!(written.len(), 6, "{written:?}");
     assert!(written.iter().all(|key| key.starts_with("playground:")), "{written:?}");
 
     // Another page has its own counts.
@@ -33,7 +33,7 @@ async fn a_scene_is_deleted_with_its_page(browser: &Browser) {
     assert_eq!(page.lanes().await, DEFAULTS.lanes(&[], 0));
     browser.click("#one").await;
     assert_eq!(page.lanes_after(1).await, DEFAULTS.lanes(&[0], 0));
-    assert_eq!(keys(&mut redis).len(), 10);
+    assert_eq!(keys(&mut redis).len(), 12);
     browser.client.close_window().await.unwrap();
     until("the second scene is deleted", || keys(&mut redis) == written);
 
@@ -64,7 +64,7 @@ async fn a_hidden_page_pauses_and_resumes(browser: &Browser) {
         .until("document.getElementById('connection').dataset.state === 'live'")
         .await;
     assert_eq!(page.lanes_after(20).await, seen);
-    until("it counts again", || keys(&mut redis).len() == 5);
+    until("it counts again", || keys(&mut redis).len() == 6);
     assert_eq!(page.text("#now").await, "0.30 s");
     page.click_until("#step", 400).await;
     page.close().await;

@@ -15,7 +15,7 @@ in_one_browser! {
 }
 
 /// The tab order.
-const TAB_ORDER: [&str; 32] = [
+const TAB_ORDER: [&str; 35] = [
     "Skip to the lanes",
     "Twenty in two seconds",
     "The same, slowly",
@@ -23,6 +23,7 @@ const TAB_ORDER: [&str; 32] = [
     "A burst, and another",
     "Twice the limit, steadily",
     "A small bucket",
+    "Slow requests",
     "#one",
     "#burst",
     "#stream",
@@ -36,11 +37,13 @@ const TAB_ORDER: [&str; 32] = [
     "#capacity",
     "#sub_windows",
     "#lease",
+    "#duration",
     "#size",
     "#rate",
     "#restart",
     "#share",
     "#keys",
+    "Last response",
     "Last response",
     "Last response",
     "Last response",

@@ -27,7 +27,7 @@ async fn explanations(page: &Page<'_>) -> Vec<String> {
 }
 
 /// What the lanes admit of bursts at these times, in milliseconds: at once, and later.
-async fn admitted(page: &Page<'_>, settings: Settings, bursts: &[u64]) -> [(usize, usize); 5] {
+async fn admitted(page: &Page<'_>, settings: Settings, bursts: &[u64]) -> [(usize, usize); 6] {
     let (at, lease) = (bursts[bursts.len() - 1], settings.lease / 1000);
     let play: Vec<_> = bursts.iter().map(|at| format!("{at}-burst")).collect();
     page.open(&format!("?paused=yes&lease={lease}&at={at}&play={}", play.join("_")))
@@ -44,14 +44,14 @@ async fn a_leased_bucket_holds_less_and_a_leased_log_covers_more(browser: &Brows
         let page = Page::new(browser, kind);
         let bursts = [0, 10_500, 11_500];
         for (settings, expected) in [
-            (DEFAULTS, [(20, 0), (2, 18), (20, 0), (20, 0), (11, 0)]),
+            (DEFAULTS, [(20, 0), (2, 18), (20, 0), (20, 0), (11, 0), (20, 0)]),
             // The log still has the first burst when the second arrives.
-            (LEASED, [(16, 0), (2, 18), (20, 0), (10, 0), (11, 0)]),
+            (LEASED, [(16, 0), (2, 18), (20, 0), (10, 0), (11, 0), (20, 0)]),
         ] {
             assert_eq!(admitted(&page, settings, &bursts[..2]).await, expected);
         }
         // When the third arrives, the window and the lease are over.
-        let expected = [(17, 0), (2, 19), (20, 0), (20, 0), (12, 0)];
+        let expected = [(17, 0), (2, 19), (20, 0), (20, 0), (12, 0), (30, 0)];
         assert_eq!(admitted(&page, LEASED, &bursts).await, expected);
         let drawings = page.drawings().await;
         assert_eq!((&*drawings[0], &*drawings[3]), ("0 of 8 tokens", "10 of 10 in the log"));
@@ -84,6 +84,7 @@ async fn a_lane_says_how_its_rule_differs(browser: &Browser) {
              Leased for 1500 ms: its window is 11.5 s instead of 10 s."
                 .to_owned(),
             format!("{} Leased for 1500 ms: the rule is the same.", without[4]),
+            format!("{} Not leased: a slot that is held cannot be used later.", without[5]),
         ]
     );
     page.close().await;

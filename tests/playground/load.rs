@@ -41,6 +41,7 @@ async fn the_page_loads_with_all_assets(browser: &Browser) {
             "Fixed window",
             "Sliding log",
             "Sliding counter",
+            "Concurrency",
         ];
         assert_eq!(titles, expected);
         let store = if kind == StoreKind::Redis {

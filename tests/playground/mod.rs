@@ -5,6 +5,7 @@ mod boundary;
 mod burst;
 mod colours;
 mod concurrent_pages;
+mod duration;
 mod keyboard;
 mod layout;
 mod lease;

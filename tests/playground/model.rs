@@ -1,4 +1,4 @@
-//! A reference model of the five algorithms, computed from all admitted requests, without incremental state.
+//! A reference model of the six algorithms, computed from all admitted requests, without incremental state.
 
 use crate::playground::page::LaneCounts;
 
@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) sub_windows: u64,
     /// 0 for none.
     pub(crate) lease: u64,
+    /// How long a request takes.
+    pub(crate) duration: u64,
 }
 
 /// The page's default settings.
@@ -30,17 +32,19 @@ pub(crate) const DEFAULTS: Settings = Settings {
     capacity: 10,
     sub_windows: 1,
     lease: 0,
+    duration: SECOND / 2,
 };
 
 type Algorithm = fn(&Settings, admitted: &[u64], now: u64) -> Option<Outcome>;
 
 /// In the order of the lanes.
-const LANES: [(&str, Algorithm); 5] = [
+const LANES: [(&str, Algorithm); 6] = [
     ("token_bucket", Settings::token_bucket),
     ("leaky_bucket", Settings::leaky_bucket),
     ("fixed_window", Settings::fixed_window),
     ("sliding_log", Settings::sliding_log),
     ("sliding_counter", Settings::sliding_counter),
+    ("concurrency", Settings::concurrency),
 ];
 
 impl Settings {
@@ -54,7 +58,7 @@ impl Settings {
     }
 
     /// The outcomes of these requests, per lane.
-    pub(crate) fn outcomes(&self, times: &[u64]) -> [Vec<Outcome>; 5] {
+    pub(crate) fn outcomes(&self, times: &[u64]) -> [Vec<Outcome>; 6] {
         LANES.map(|(_, admits)| {
             let mut admitted = Vec::new();
             let decide = |&now: &u64| {
@@ -94,6 +98,8 @@ impl Settings {
                 in_span: max_in(self.window / 5),
                 in_window,
                 badge: match in_window.checked_sub(limit) {
+                    // What passes in a window is not limited.
+                    _ if name == "concurrency" => String::new(),
                     None | Some(0) => String::new(),
                     Some(over) => format!("{over} over the limit"),
                 },
@@ -150,6 +156,11 @@ impl Settings {
         let oldest = admitted.iter().filter(|at| age(at) == self.sub_windows).count() as u64;
         let used = whole + oldest * (width - now % width) / width;
         (used < self.limit).then_some(Outcome::Admitted)
+    }
+
+    /// A slot is free again at the time when its request ends.
+    fn concurrency(&self, admitted: &[u64], now: u64) -> Option<Outcome> {
+        self.admits(admitted.iter().filter(|at| *at + self.duration > now))
     }
 
     fn admits<'a>(&self, counted: impl Iterator<Item = &'a u64>) -> Option<Outcome> {

@@ -48,7 +48,8 @@ async fn requests_pass_unchecked_while_redis_is_down() {
         page.text("#lane-sliding_log .said").await,
         "Passed unchecked: the store failed"
     );
-    let label = "Requests passed: Token bucket 6, Leaky bucket 6, Fixed window 6, Sliding log 6, Sliding counter 6.";
+    let label = "Requests passed: Token bucket 6, Leaky bucket 6, Fixed window 6, Sliding log 6, Sliding counter 6, \
+        Concurrency 6.";
     assert_eq!(
         browser.value("document.getElementById('timeline').ariaLabel").await,
         label

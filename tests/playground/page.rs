@@ -53,7 +53,7 @@ const LANES: &str = "[...document.querySelectorAll('.lane')].map((lane) => {
 
 /// The page is connected, and has drawn all lanes.
 const READY: &str = "document.getElementById('connection').dataset.state === 'live'
-    && document.querySelectorAll('.drawing > *:first-child').length === 5";
+    && document.querySelectorAll('.drawing > *:first-child').length === 6";
 
 pub(crate) struct Page<'a> {
     pub(crate) browser: &'a Browser,

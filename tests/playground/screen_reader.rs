@@ -48,6 +48,7 @@ async fn every_element_has_an_accessible_name(browser: &Browser) {
         "Capacity",
         "Sub-windows",
         "Lease (ms)",
+        "Duration (ms)",
         "Burst",
         "Stream (per s)",
     ];
@@ -59,21 +60,24 @@ async fn every_element_has_an_accessible_name(browser: &Browser) {
         "Fixed window",
         "Sliding log",
         "Sliding counter",
+        "Concurrency",
     ];
     assert_eq!(names(tree, "article"), lanes);
     // The tree is listed from its root, and the timeline is nearer to it.
     let images = [
-        "Requests passed: Token bucket 11, Leaky bucket 11, Fixed window 15, Sliding log 10, Sliding counter 11.",
+        "Requests passed: Token bucket 11, Leaky bucket 11, Fixed window 15, Sliding log 10, Sliding counter 11, \
+         Concurrency 15.",
         "0 of 10 tokens",
         "9 waiting, 10 of 10 full",
         "5 of 10 in this window",
         "10 of 10 in the log",
         "10 of 10 estimated",
+        "5 of 10 slots held",
     ];
     assert_eq!(names(tree, "image"), images);
-    assert_eq!(names(tree, "region"), ["Controls", "Five algorithms", "Timeline"]);
+    assert_eq!(names(tree, "region"), ["Controls", "Six algorithms", "Timeline"]);
     assert_eq!(names(tree, "group")[..2], ["Send requests to every lane", "Time"]);
-    assert_eq!(names(tree, "link").len(), 7);
+    assert_eq!(names(tree, "link").len(), 8);
     assert!(names(tree, "link").iter().all(|name| !name.is_empty()));
     // A timer is read on request, and not thirty times a second.
     assert_eq!(names(tree, "timer"), ["Time of the session"]);
@@ -84,7 +88,7 @@ async fn every_element_has_an_accessible_name(browser: &Browser) {
     let headings: Vec<String> = page
         .read("[...document.querySelectorAll('h1, h2, h3, h4')].map(({ tagName }) => tagName)")
         .await;
-    assert_eq!(headings, ["H1", "H2", "H2", "H2", "H2", "H2", "H2"]);
+    assert_eq!(headings, ["H1", "H2", "H2", "H2", "H2", "H2", "H2", "H2"]);
     let mut ids: Vec<String> = page
         .read("[...document.querySelectorAll('[id]')].map(({ id }) => id)")
         .await;
@@ -120,12 +124,12 @@ async fn outcomes_are_announced_after_a_pause(browser: &Browser) {
     announced(
         "Token bucket: 10 admitted, 10 denied. Leaky bucket: 1 admitted, 9 queued, 10 denied. \
         Fixed window: 10 admitted, 10 denied. Sliding log: 10 admitted, 10 denied. \
-        Sliding counter: 10 admitted, 10 denied.",
+        Sliding counter: 10 admitted, 10 denied. Concurrency: 10 admitted, 10 denied.",
     )
     .await;
     browser.click("#one").await;
     let one = "Token bucket: 1 denied. Leaky bucket: 1 denied. Fixed window: 1 denied. Sliding log: 1 denied. \
-        Sliding counter: 1 denied.";
+        Sliding counter: 1 denied. Concurrency: 1 denied.";
     announced(one).await;
     // A scene that ends within the delay is not announced: its timer is held here until it is cancelled.
     browser.value(HOLD_ANNOUNCEMENTS).await;
@@ -140,7 +144,7 @@ async fn outcomes_are_announced_after_a_pause(browser: &Browser) {
     browser.value("[...held.values()].forEach((call) => call())").await;
     announced(
         "Token bucket: 1 admitted. Leaky bucket: 1 admitted. Fixed window: 1 admitted. Sliding log: 1 admitted. \
-        Sliding counter: 1 admitted.",
+        Sliding counter: 1 admitted. Concurrency: 1 admitted.",
     )
     .await;
     page.close().await;

@@ -32,19 +32,24 @@ async fn a_step_is_a_hundredth_of_the_window(browser: &Browser) {
             "10 of 10 in this window",
             "10 of 10 in the log",
             "10 of 10 estimated",
+            "10 of 10 slots held",
         ];
         assert_eq!(page.drawings().await, at_first);
         for step in 1..=9 {
             page.click_until("#step", step * 100).await;
             assert_eq!(page.text("#now").await, format!("0.{step}0 s"));
-            assert_eq!(page.drawings().await, at_first, "{step}");
+            let drawings = page.drawings().await;
+            assert_eq!(drawings[..5], at_first[..5], "{step}");
+            // Every request takes half a second.
+            let held = if step < 5 { 10 } else { 0 };
+            assert_eq!(drawings[5], format!("{held} of 10 slots held"), "{step}");
         }
         // One token refills and one queued request is released per second.
         page.click_until("#step", 1000).await;
         assert_eq!(page.text("#now").await, "1.00 s");
         let drawings = page.drawings().await;
         assert_eq!(drawings[..2], ["1 of 10 tokens", "8 waiting, 9 of 10 full"]);
-        assert_eq!(drawings[2..], at_first[2..]);
+        assert_eq!(drawings[2..5], at_first[2..5]);
         page.close().await;
     }
 }
@@ -61,6 +66,7 @@ async fn counts_expire_by_each_algorithm(browser: &Browser) {
                 "10 of 10 in this window",
                 "10 of 10 in the log",
                 "10 of 10 estimated",
+                "0 of 10 slots held",
             ],
         ),
         (
@@ -71,6 +77,7 @@ async fn counts_expire_by_each_algorithm(browser: &Browser) {
                 "0 of 10 in this window",
                 "0 of 10 in the log",
                 "10 of 10 estimated",
+                "0 of 10 slots held",
             ],
         ),
         (
@@ -81,6 +88,7 @@ async fn counts_expire_by_each_algorithm(browser: &Browser) {
                 "0 of 10 in this window",
                 "0 of 10 in the log",
                 "9 of 10 estimated",
+                "0 of 10 slots held",
             ],
         ),
         (
@@ -91,6 +99,7 @@ async fn counts_expire_by_each_algorithm(browser: &Browser) {
                 "0 of 10 in this window",
                 "0 of 10 in the log",
                 "1 of 10 estimated",
+                "0 of 10 slots held",
             ],
         ),
         (
@@ -101,6 +110,7 @@ async fn counts_expire_by_each_algorithm(browser: &Browser) {
                 "0 of 10 in this window",
                 "0 of 10 in the log",
                 "0 of 10 estimated",
+                "0 of 10 slots held",
             ],
         ),
     ] {

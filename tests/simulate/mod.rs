@@ -1,5 +1,6 @@
 //! The simulator as a process: its input and its output.
 
+mod concurrency;
 mod leases;
 mod log;
 mod long;

@@ -61,6 +61,18 @@ fn invalid_options_are_named() {
             "the argument '--trace <FILE>' cannot be used with '--user-header <NAME>'",
         ),
         (
+            &["--rules", "x", "--trace", "x", "--duration", "1s"],
+            "the argument '--trace <FILE>' cannot be used with '--duration <TIME>'",
+        ),
+        (
+            &["--rules", "x", "--log", "x", "--duration", "250"],
+            "invalid value '250' for '--duration <TIME>': expected a duration, like 30s, 500ms or 5m",
+        ),
+        (
+            &["--rules", "x", "--log", "x", "--duration", "1440m"],
+            "invalid value '1440m' for '--duration <TIME>': the duration must be less than a day",
+        ),
+        (
             &["--rules", "x", "--log", "x", "--user-header", "x user"],
             "invalid value 'x user' for '--user-header <NAME>': invalid HTTP header name",
         ),

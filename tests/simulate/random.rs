@@ -11,7 +11,7 @@ use support::{property::holds, redis::RedisServer};
 
 const TRUST: &str = "[trust]\nproxies = [\"10.0.0.0/8\"]\nheaders = [\"x-plan\"]\n";
 /// Every algorithm with its variants.
-const ALGORITHMS: [(&str, &str); 7] = [
+const ALGORITHMS: [(&str, &str); 8] = [
     ("token_bucket", ""),
     ("leaky_bucket", ""),
     ("leaky_bucket", "queue = false"),
@@ -19,9 +19,10 @@ const ALGORITHMS: [(&str, &str); 7] = [
     ("fixed_window", "anchored = true"),
     ("sliding_log", ""),
     ("sliding_counter", ""),
+    ("concurrency", ""),
 ];
 
-/// Valid rules of one to five limits of any algorithm, and their windows.
+/// Valid rules of one to five limits of any algorithm, and their windows. That of a concurrency limit is only for the steps of a trace.
 fn any_rules() -> impl Strategy<Value = (String, Vec<Micros>)> {
     let rules = vec(any_limit(), 1..6).prop_map(|limits| {
         let mut text = TRUST.to_owned();
@@ -77,7 +78,10 @@ fn any_limit() -> impl Strategy<Value = (&'static str, String, Micros)> {
                 } else {
                     window
                 };
-                let mut rest = format!("limit = {limit}\nwindow = \"{window}us\"\nkey = {key}\n{scope}\n{plans}\n");
+                let mut rest = format!("limit = {limit}\nkey = {key}\n{scope}\n{plans}\n");
+                if algorithm != "concurrency" {
+                    writeln!(rest, "window = \"{window}us\"").unwrap();
+                }
                 write!(rest, "{variant}\ncost = {cost}\nshadow = {is_shadow}").unwrap();
                 match algorithm {
                     "sliding_counter" => write!(rest, "\nsub_windows = {sub_windows}").unwrap(),
@@ -113,7 +117,20 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-type AnyRequest = (Step, [usize; 5], Option<u32>);
+/// How long a request takes.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    /// In percent of a limit's window.
+    Percent {
+        limit: usize,
+        percent: u64,
+    },
+    Exactly(Micros),
+}
+
+const DAY: Micros = 86_400_000_000;
+
+type AnyRequest = (Step, [usize; 5], Option<u32>, Option<Taken>);
 
 fn any_request() -> impl Strategy<Value = AnyRequest> {
     let cost = prop_oneof![
@@ -123,19 +140,29 @@ fn any_request() -> impl Strategy<Value = AnyRequest> {
         1 => Just(Some(u32::MAX)),
     ];
     let choices = [0..4_usize, 0..4, 0..3, 0..4, 0..3];
-    (any_step(), choices, cost)
+    let taken = prop_oneof![
+        2 => Just(None),
+        4 => (0..5_usize, 0..300_u64).prop_map(|(limit, percent)| Some(Taken::Percent { limit, percent })),
+        1 => select(vec![0, 1, DAY - 1]).prop_map(|taken| Some(Taken::Exactly(taken))),
+    ];
+    (any_step(), choices, cost, taken)
 }
 
 fn trace(windows: &[Micros], requests: &[AnyRequest]) -> String {
     let mut now = 1_700_000_000_000_000;
     let mut lines = String::new();
-    for (step, [user, ip, method, path, plan], cost) in requests {
+    for (step, [user, ip, method, path, plan], cost, taken) in requests {
         let part = |limit: usize, percent| windows[limit % windows.len()] * percent / 100;
         now = match *step {
-            Step::Forward { limit, percent } => (now + part(limit, percent)).min(MAX_TIMESTAMP),
+            Step::Forward { limit, percent } => now + part(limit, percent),
             Step::Back { limit, percent } => now.saturating_sub(part(limit, percent)),
             Step::To(at) => at,
         };
+        now = now.min(MAX_TIMESTAMP);
+        let duration = taken.map(|taken| match taken {
+            Taken::Percent { limit, percent } => part(limit, percent).min(DAY - 1),
+            Taken::Exactly(taken) => taken,
+        });
         let plan = ["pro", "free", "none"][*plan];
         let headers = match user {
             0 => json!({ "x-plan": plan }),
@@ -146,6 +173,7 @@ fn trace(windows: &[Micros], requests: &[AnyRequest]) -> String {
         let ip = [None, Some("10.0.0.1"), Some("203.0.113.7"), Some("2001:db8::7")][*ip];
         let request = json!({
             "at_us": now, "method": method, "path": path, "headers": headers, "ip": ip, "cost": cost,
+            "duration_us": duration,
         });
         lines += &format!("{request}\n");
     }

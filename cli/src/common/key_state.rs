@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate::{Decision, Limit, RuleSet, TierDecision};
+use tollgate::{AnyAlgorithm, Decision, Limit, RuleSet, TierDecision};
 
 /// Finds a limit by name, with the quota of a plan. The error lists the existing limits.
 pub(crate) fn find_limit(rules: &RuleSet, name: &str, plan: Option<&str>) -> Result<Limit, String> {
@@ -27,27 +27,52 @@ impl<'d> KeyState<'d> {
 
     /// Whether the key has its full quota.
     pub(crate) fn is_unused(&self) -> bool {
-        self.full_in().is_zero()
+        match self.held() {
+            Some(held) => held == 0,
+            None => self.0.verdict().reset_after().is_zero(),
+        }
     }
 
     pub(crate) fn remaining(&self) -> u64 {
         self.0.verdict().remaining()
     }
 
-    /// The time until the full quota is available, if nothing else is charged.
-    pub(crate) fn full_in(&self) -> Duration {
-        self.0.verdict().reset_after()
+    /// What is held of a concurrency limit; the limit if more is held, after it was lowered.
+    pub(crate) fn held(&self) -> Option<u64> {
+        match self.0.limit().algorithm() {
+            AnyAlgorithm::Concurrency(_) => Some(self.capacity().saturating_sub(self.remaining())),
+            _ => None,
+        }
+    }
+
+    /// The time until the full quota is available, if nothing else is charged; `None` for a concurrency limit, since nobody knows when a
+    /// request ends.
+    pub(crate) fn full_in(&self) -> Option<Duration> {
+        match self.held() {
+            Some(_) => None,
+            None => Some(self.0.verdict().reset_after()),
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> u64 {
+        self.0.limit().algorithm().capacity().into()
     }
 
     pub(crate) fn to_json(&self) -> Value {
         let (limit, key) = (self.0.limit(), self.0.key());
-        json!({
+        let mut json = json!({
             "limit": limit.name(),
             "identity": key.as_str(),
             "algorithm": limit.algorithm().name(),
-            "quota": limit.algorithm().quota().to_string(),
+            "quota": limit.algorithm().allowance(),
             "remaining": self.remaining(),
-            "full_in_us": u64::try_from(self.full_in().as_micros()).unwrap_or(u64::MAX),
-        })
+        });
+        if let Some(full_in) = self.full_in() {
+            json["full_in_us"] = u64::try_from(full_in.as_micros()).unwrap_or(u64::MAX).into();
+        }
+        if let Some(held) = self.held() {
+            json["held"] = held.into();
+        }
+        json
     }
 }

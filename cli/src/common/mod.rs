@@ -1,5 +1,6 @@
 //! Code that several subcommands share.
 
+pub(crate) mod duration;
 pub(crate) mod grouped;
 pub(crate) mod key_state;
 pub(crate) mod limit_summary;

@@ -2,15 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::StatusCode;
 use metrics::{
     Counter, Gauge, Histogram, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::interval;
-use tollgate::KeyError;
 
-use super::response::{FromUpstream, ProxyError, ProxyResponse};
+use super::response::{FromUpstream, ProxyError, ProxyResponse, RejectionReason};
 
 /// The interval at which histogram samples are aggregated if nothing scrapes the metrics.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
@@ -29,6 +27,7 @@ pub(crate) struct GatewayMetrics(Arc<Handles>);
 struct Handles {
     forwarded: Counter,
     limited: Counter,
+    all_slots_held: Counter,
     unavailable: Counter,
     key_missing: Counter,
     key_ambiguous: Counter,
@@ -60,6 +59,7 @@ impl GatewayMetrics {
         Self(Arc::new(Handles {
             forwarded: requests("passed"),
             limited: requests("rate_limit_exceeded"),
+            all_slots_held: requests("concurrency_limit_exceeded"),
             unavailable: requests("rate_limiter_unavailable"),
             key_missing: requests("rate_limit_key_missing"),
             key_ambiguous: requests("rate_limit_key_ambiguous"),
@@ -80,11 +80,12 @@ impl GatewayMetrics {
             counter!("gateway_requests_total", "answer" => error.name()).increment(1);
         } else {
             // The rate limit layer responded.
-            let counter = match (extensions.get(), response.status()) {
-                (Some(KeyError::Ambiguous { .. }), _) => &handles.key_ambiguous,
-                (Some(_), _) => &handles.key_missing,
-                (None, StatusCode::SERVICE_UNAVAILABLE) => &handles.unavailable,
-                (None, _) => &handles.limited,
+            let counter = match extensions.get() {
+                Some(RejectionReason::AllSlotsHeld) => &handles.all_slots_held,
+                Some(RejectionReason::Unavailable) => &handles.unavailable,
+                Some(RejectionReason::KeyMissing) => &handles.key_missing,
+                Some(RejectionReason::KeyAmbiguous) => &handles.key_ambiguous,
+                Some(RejectionReason::Limited) | None => &handles.limited,
             };
             counter.increment(1);
         }

@@ -9,6 +9,18 @@ pub(crate) type ProxyResponse = Response<Body>;
 #[derive(Clone, Copy)]
 pub(crate) struct FromUpstream;
 
+/// Why the rate limit layer rejected a request, in the extensions of its response.
+#[derive(Clone, Copy)]
+pub(crate) enum RejectionReason {
+    Limited,
+    /// All slots of a concurrency limit are held.
+    AllSlotsHeld,
+    /// The store failed.
+    Unavailable,
+    KeyMissing,
+    KeyAmbiguous,
+}
+
 /// Why a request was not forwarded, or the upstream did not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProxyError {

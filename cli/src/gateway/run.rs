@@ -105,7 +105,7 @@ async fn serve(args: GatewayArgs, store: StoreConfig, output: OutputArgs) -> Res
     shutdown_sender.send_replace(true);
     let drain = async {
         _ = server.await;
-        store.return_leases().await;
+        store.return_held().await;
     };
     tokio::select! {
         () = drain => {}

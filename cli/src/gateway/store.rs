@@ -110,9 +110,12 @@ impl GatewayStore {
         }
     }
 
-    /// Returns the units that this gateway holds, so that others need not wait until they expire. Bounded by the deadline of the store.
-    pub(crate) async fn return_leases(&self) {
+    /// Returns what this gateway holds, so that others need not wait until it expires: slots whose requests have just ended, and units of
+    /// leases. Bounded by the deadline of the store.
+    pub(crate) async fn return_held(&self) {
         if let Some(redis) = self.redis() {
+            // Calls are sent in order, so the releases have been sent when this one is answered.
+            redis.apply(Operation::Peek(HEALTH_CHECK.clone().into())).await.ok();
             redis.return_leases().await;
         }
     }

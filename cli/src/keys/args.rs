@@ -16,7 +16,8 @@ KEY is one of
 
 If the limit combines several values, repeat --key for each; if it counts all
 requests together, omit it. A process that has just denied a key may deny it
-from its cache for up to a second after a reset.";
+from its cache for up to a second after a reset. A process that holds slots of
+a concurrency limit renews them: a reset forgets only what stopped ones held.";
 
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]

@@ -11,6 +11,12 @@ use crate::common::{
     output::{self, Failure},
 };
 
+/// After the reset of a key that was held.
+const RENEWED: &str = "\
+A running process renews what it holds within a third of the limit's time_to_live:
+the reset forgets only what stopped processes held.
+";
+
 pub(super) struct Report<'f> {
     pub(super) limit: &'f Limit,
     pub(super) key: &'f Key,
@@ -24,32 +30,43 @@ impl Report<'_> {
         }
         let mut text = self.head();
         let state = KeyState::new(state);
-        let capacity = self.limit.algorithm().capacity();
-        line(&mut text, "remaining", &format!("{} of {capacity}", state.remaining()));
-        match state.is_unused() {
-            true => line(&mut text, "full in", "0s: the key is unused"),
-            false => line(&mut text, "full in", &readable(state.full_in())),
+        let capacity = state.capacity();
+        if let Some(held) = state.held() {
+            line(&mut text, "held", &format!("{held} of {capacity}"));
+        } else {
+            line(&mut text, "remaining", &format!("{} of {capacity}", state.remaining()));
+        }
+        match state.full_in() {
+            Some(_) if state.is_unused() => line(&mut text, "full in", "0s: the key is unused"),
+            Some(full_in) => line(&mut text, "full in", &readable(full_in)),
+            None => {}
         }
         output::print(&text)
     }
 
-    pub(super) fn reset(&self, before: &Decision, after: &Decision, json: bool) -> Result<(), Failure> {
-        let remaining = KeyState::new(before).remaining();
+    pub(super) fn reset(&self, before: &Decision, state: &Decision, json: bool) -> Result<(), Failure> {
+        let (before, after) = (KeyState::new(before), KeyState::new(state));
         if json {
-            let was_unused = KeyState::new(before).is_unused().into();
-            return self.json(
-                after,
-                &[("was_unused", was_unused), ("remaining_before", remaining.into())],
-            );
+            let mut more = vec![
+                ("was_unused", before.is_unused().into()),
+                ("remaining_before", before.remaining().into()),
+            ];
+            more.extend(before.held().map(|held| ("held_before", held.into())));
+            return self.json(state, &more);
         }
         let mut text = self.head();
-        let capacity = self.limit.algorithm().capacity();
-        let before = match KeyState::new(before).is_unused() {
-            true => "the key was unused".to_owned(),
-            false => format!("{remaining} before"),
+        let (name, was, is) = match (before.held(), after.held()) {
+            (Some(before), Some(after)) => ("held", before, after),
+            _ => ("remaining", before.remaining(), after.remaining()),
         };
-        let after = KeyState::new(after).remaining();
-        line(&mut text, "remaining", &format!("{after} of {capacity}, {before}"));
+        let was = match before.is_unused() {
+            true => "the key was unused".to_owned(),
+            false => format!("{was} before"),
+        };
+        line(&mut text, name, &format!("{is} of {}, {was}", after.capacity()));
+        if before.held().is_some() && !before.is_unused() {
+            text.push_str(RENEWED);
+        }
         output::print(&text)
     }
 

@@ -1,4 +1,4 @@
-//! `tollgate playground`: five algorithms side by side in the browser.
+//! `tollgate playground`: six algorithms side by side in the browser.
 //!
 //! A session belongs to one open page: its settings, its simulated time, and the actions of its user. [`session`] runs it,
 //! [`lane`] is one algorithm in it, [`serve`] streams it to the page as server-sent events, and `page/` draws it. Every lane is

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Try five algorithms side by side in the browser: send requests, see which are admitted, and why
+/// Try six algorithms side by side in the browser: send requests, see which are admitted, and why
 ///
 /// Every open page has its own session with a simulated clock. The page's URL contains the whole session, so that a link shows
 /// others the same. Keys in Redis have a prefix per session, and are deleted when the page is closed.
@@ -74,7 +74,7 @@ async fn serve(args: &PlaygroundArgs, store: StoreConfig, output: OutputArgs) ->
     Ok(())
 }
 
-/// Calls Redis once, so that a wrong address fails here rather than in five lanes.
+/// Calls Redis once, so that a wrong address fails here rather than in six lanes.
 async fn check(redis: &RedisConfig) -> Result<String, StoreError> {
     let store = redis.builder().build()?;
     store.check().await?;

@@ -6,6 +6,7 @@ mod format;
 mod input;
 mod log;
 mod progress;
+mod replay;
 mod report;
 mod scratch_redis;
 mod store;
@@ -18,7 +19,7 @@ use tollgate::{RuleSet, extract::NoPeerAddr};
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use self::args::SimulateArgs;
-use self::{input::Input, progress::Progress, store::SimulationStore};
+use self::{input::Input, progress::Progress, replay::Replay};
 use crate::{
     args::OutputArgs,
     common::{output::Failure, rules},
@@ -44,16 +45,16 @@ pub(crate) fn run(args: &SimulateArgs, output: OutputArgs) -> Result<(), Failure
         Some(file) => Input::open(file)?,
         None => Input::text("sample.log", SAMPLE_LOG),
     };
-    let store = SimulationStore::new(&config)?;
+    let mut replay = Replay::new(&config)?;
     if recording.is_none() && !output.quiet {
         eprintln!("{SAMPLE_NOTICE}");
     }
     if args.recording.trace.is_some() {
         let mut progress = Progress::of_trace(&input, output.quiet);
-        trace::replay(&rules, &store, &mut input, &mut progress)
+        trace::replay(&rules, &mut replay, &mut input, &mut progress)
     } else {
         let mut progress = Progress::of_log(&input, output.quiet);
-        log::replay(&rules, &store, &mut input, &mut progress, args.user_header.as_ref())
+        log::replay(&rules, &mut replay, &mut input, &mut progress, args.log_options())
     }
 }
 

@@ -57,8 +57,8 @@ impl ScratchRedis {
         Ok(scratch)
     }
 
-    pub(crate) fn decide(&self, at: Micros, operation: Operation) -> Result<Decision, Failure> {
-        self.with_store(|open| open.decide(at, operation))
+    pub(crate) fn apply(&self, at: Micros, operation: Operation) -> Result<Decision, Failure> {
+        self.with_store(|open| open.apply(at, operation))
     }
 
     fn with_store<T>(&self, call: impl FnOnce(&OpenStore) -> Result<T, StoreError>) -> Result<T, Failure> {
@@ -77,7 +77,7 @@ impl Drop for ScratchRedis {
     }
 }
 
-/// Deletes the keys and exits on a signal. The lock defers this until a decision is finished.
+/// Deletes the keys and exits on a signal. The lock defers this until an operation is finished.
 fn delete_on_signal(open: Arc<Mutex<Option<OpenStore>>>) -> Result<(), Failure> {
     let runtime = runtime::current_thread()?;
     // Installed here rather than in the thread, which may start later.
@@ -102,7 +102,7 @@ impl OpenStore {
         self.runtime.block_on(self.store.check())
     }
 
-    fn decide(&self, at: Micros, operation: Operation) -> Result<Decision, StoreError> {
+    fn apply(&self, at: Micros, operation: Operation) -> Result<Decision, StoreError> {
         self.clock.set(at);
         self.runtime.block_on(self.store.apply(operation))
     }

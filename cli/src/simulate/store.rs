@@ -1,6 +1,6 @@
 //! The store of a simulation, whose clock is set to the time of each request.
 
-use tollgate::{Charges, Decision, ManualClock, MemoryStore, Micros, Operation, Store};
+use tollgate::{Decision, ManualClock, MemoryStore, Micros, Operation, Store};
 
 use super::scratch_redis::ScratchRedis;
 use crate::common::{output::Failure, store::StoreConfig};
@@ -25,16 +25,15 @@ impl SimulationStore {
         })
     }
 
-    /// Decides as of the given time.
-    pub(crate) fn decide(&self, at: Micros, charges: Charges) -> Result<Decision, Failure> {
-        let operation = Operation::Acquire(charges);
+    /// Applies an operation at the given time.
+    pub(crate) fn apply(&self, at: Micros, operation: Operation) -> Result<Decision, Failure> {
         match self {
             Self::Memory { store, clock } => {
                 clock.set(at);
                 let Ok(decision) = store.apply(operation).into_inner();
                 Ok(decision)
             }
-            Self::Redis(redis) => redis.decide(at, operation),
+            Self::Redis(redis) => redis.apply(at, operation),
         }
     }
 }

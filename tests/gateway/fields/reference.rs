@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use super::{algorithms, exempt, keys, limit, scope, timing, trust};
+use crate::gateway::concurrency;
 
 /// The text between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
@@ -54,6 +55,7 @@ fn every_field_of_the_reference_has_a_case() {
         trust::CASES,
     ];
     let covered = cases.into_iter().flatten().flat_map(|case| case.covers);
-    let tested: BTreeSet<_> = covered.chain(timing::COVERS).map(|name| (*name).to_owned()).collect();
+    let covered = covered.chain(timing::COVERS).chain(concurrency::COVERS);
+    let tested: BTreeSet<_> = covered.map(|name| (*name).to_owned()).collect();
     assert_eq!(tested, documented);
 }

@@ -13,7 +13,7 @@ use hyper_util::{
     client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
-use tollgate::RuleSet;
+use tollgate::{Permit, RuleSet};
 
 use super::{
     connector::Connector,
@@ -106,6 +106,8 @@ impl Proxy {
 
     async fn send(&self, request: Request<Incoming>) -> Result<(Response<Incoming>, UploadMonitor), ProxyError> {
         let (mut head, body) = request.into_parts();
+        // The response holds the slots. The HTTP client may keep a request for longer.
+        head.extensions.remove::<Permit>();
         let mut target = head.uri.into_parts();
         (target.scheme, target.authority) = (Some(Scheme::HTTP), Some(self.upstream.clone()));
         head.uri = Uri::from_parts(target).expect("a normalized path is valid");

@@ -15,6 +15,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, split},
     time::timeout,
 };
+use tollgate::Permit;
 
 use crate::gateway::{connection::ConnectionPermit, headers::list_contains};
 
@@ -24,7 +25,9 @@ const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 pub(crate) struct WebSocketUpgrade {
     client: OnUpgrade,
     /// A tunnel counts as a client connection.
-    permit: Option<ConnectionPermit>,
+    connection: Option<ConnectionPermit>,
+    /// A tunnel holds the slots of its request as long as it is open.
+    slots: Option<Permit>,
 }
 
 impl WebSocketUpgrade {
@@ -37,7 +40,8 @@ impl WebSocketUpgrade {
         let has_no_body = request.body().is_end_stream();
         (is_requested && is_valid && has_no_body).then(|| Self {
             client: upgrade::on(&mut *request),
-            permit: request.extensions().get().cloned(),
+            connection: request.extensions().get().cloned(),
+            slots: request.extensions().get().cloned(),
         })
     }
 
@@ -55,10 +59,15 @@ impl WebSocketUpgrade {
 
     /// Connects both sides once the client has the response. When one side closes, the other has `drain_timeout` to finish.
     pub(crate) fn spawn_tunnel<B>(self, response: &mut Response<B>, drain_timeout: Duration) {
-        let Self { client, permit } = self;
+        let Self {
+            client,
+            connection,
+            slots,
+        } = self;
         let upstream = upgrade::on(&mut *response);
         tokio::spawn(async move {
-            let _permit = permit;
+            // Dropped in this order: when the last connection has closed at shutdown, all slots have been released.
+            let _held = (slots, connection);
             if let (Ok(client), Ok(upstream)) = (client.await, upstream.await) {
                 copy_both_ways(TokioIo::new(client), TokioIo::new(upstream), drain_timeout).await;
             }

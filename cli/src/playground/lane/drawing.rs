@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use tollgate::{AnyAlgorithm, Micros, Verdict};
 
+use super::text::window_micros;
 use crate::playground::session::Settings;
 
 #[derive(Debug, Serialize)]
@@ -34,6 +35,12 @@ pub(crate) enum Drawing {
         used: u64,
         limit: u32,
     },
+    /// The slots that are held, and when the next one is free.
+    Slots {
+        held: u64,
+        limit: u32,
+        next_free: Option<Micros>,
+    },
 }
 
 pub(super) struct DrawingInput<'a> {
@@ -45,12 +52,14 @@ pub(super) struct DrawingInput<'a> {
     /// The times of admitted requests, oldest first, for as long as any algorithm needs them.
     pub(super) admitted: &'a VecDeque<Micros>,
     pub(super) waiting: usize,
+    /// When the next request ends that holds a slot.
+    pub(super) next_end: Option<Micros>,
 }
 
 impl DrawingInput<'_> {
     pub(super) fn drawing(&self) -> Drawing {
         let (limit, capacity) = (self.settings.limit, self.algorithm.capacity());
-        let window = self.algorithm.quota().window().as_micros() as Micros;
+        let window = window_micros(self.algorithm);
         let used = u64::from(limit).saturating_sub(self.peek.remaining());
         match self.algorithm {
             AnyAlgorithm::TokenBucket(_) => Drawing::Tokens {
@@ -74,6 +83,11 @@ impl DrawingInput<'_> {
                 window,
             },
             AnyAlgorithm::SlidingCounter(_) => self.counter(used),
+            AnyAlgorithm::Concurrency(_) => Drawing::Slots {
+                held: used,
+                limit,
+                next_free: self.next_end,
+            },
             _ => {
                 let begins = self.now / window * window;
                 let ends = begins + window;

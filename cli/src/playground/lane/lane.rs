@@ -5,7 +5,7 @@ use std::{collections::VecDeque, convert::Infallible, future::poll_fn, pin::Pin,
 use futures_util::FutureExt;
 use http::{Request, Response};
 use tollgate::{
-    AnyAlgorithm, CallKey, ConfigError, DecisionExtension, Global, Key, Limiter, ManualClock, Micros, Outcome,
+    AnyAlgorithm, CallKey, ConfigError, DecisionExtension, Global, Key, Limiter, ManualClock, Micros, Outcome, Permit,
     RateLimitLayer, Store, Tier, Verdict,
 };
 use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
@@ -32,6 +32,8 @@ pub(crate) struct Lane<St> {
     limiter: Limiter<St>,
     last_peek: Option<Verdict>,
     queued: Vec<ResponseFuture>,
+    /// The slots of a concurrency limit that requests hold, and when these end, earliest first.
+    held: VecDeque<(Micros, Permit)>,
     /// The times of admitted requests, for as long as an algorithm may need them.
     admitted: VecDeque<Micros>,
     peak_in_span: PeakCount,
@@ -50,7 +52,6 @@ impl<St: Store> Lane<St> {
         clock: &ManualClock,
     ) -> Result<Self, ConfigError> {
         let name = algorithm.name();
-        let service = service_fn(async |_: Request<()>| Ok::<_, Infallible>(LaneResponse::default()));
         let tier = lease(Tier::try_new(name, algorithm, Global)?, settings)?;
         let call_tier = lease(Tier::try_new(name, algorithm, CallKey)?, settings)?;
         let shared = *tier.limit().algorithm();
@@ -60,10 +61,11 @@ impl<St: Store> Lane<St> {
             algorithm: shared,
             settings: settings.clone(),
             clock: clock.clone(),
-            service: BoxCloneSyncService::new(layer.layer(service)),
+            service: BoxCloneSyncService::new(layer.layer(service_fn(serve))),
             limiter: Limiter::new(call_tier, store.clone()),
             last_peek: None,
             queued: Vec::new(),
+            held: VecDeque::new(),
             admitted: VecDeque::new(),
             peak_in_span: PeakCount::new(settings.span()),
             peak_in_window: PeakCount::new(settings.window_micros()),
@@ -79,6 +81,7 @@ impl<St: Store> Lane<St> {
             name,
             title,
             description,
+            limits_rate: self.algorithm.quota().is_some(),
         }
     }
 
@@ -94,13 +97,16 @@ impl<St: Store> Lane<St> {
             Poll::Pending if self.clock.pending_sleeps() > sleeps => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         });
-        let Some(response) = outcome.await else {
+        let Some(mut response) = outcome.await else {
             self.counts.queued += 1;
             self.queued.push(response);
             self.record_admitted(now);
             self.set_last_response(text::queued(delay), String::new());
             return self.result(now, "queued", Some(now + delay));
         };
+        if let Some(permit) = response.extensions_mut().remove::<Permit>() {
+            self.held.push_back((now + self.settings.duration_micros(), permit));
+        }
         let decision = response.extensions().get::<DecisionExtension>();
         let (outcome, passes_at) = match decision.map(|decision| (decision.is_unchecked(), decision.outcome())) {
             Some((false, Outcome::Admitted { .. })) => {
@@ -119,7 +125,7 @@ impl<St: Store> Lane<St> {
         };
         passes_at.into_iter().for_each(|at| self.record_passed(at));
         self.set_last_response(
-            text::summary(decision.map(|decision| &**decision)),
+            text::summary(&self.algorithm, decision.map(|decision| &**decision)),
             text::response(&response),
         );
         self.result(now, outcome, passes_at)
@@ -155,6 +161,18 @@ impl<St: Store> Lane<St> {
         }
     }
 
+    /// When the next request ends that holds a slot.
+    pub(crate) fn next_end(&self) -> Option<Micros> {
+        self.held.front().map(|(end, _)| *end)
+    }
+
+    /// Ends the requests that hold slots until now.
+    pub(crate) fn end_requests(&mut self, now: Micros) {
+        while self.next_end().is_some_and(|end| end <= now) {
+            self.held.pop_front();
+        }
+    }
+
     /// Reads the state of the limit from the store.
     pub(crate) async fn peek(&mut self) -> Result<(), String> {
         match self.limiter.peek(&Key::GLOBAL).await {
@@ -184,8 +202,8 @@ impl<St: Store> Lane<St> {
 
     /// Deletes the lane's key from the store.
     pub(crate) async fn delete_key(self) {
-        // A queued request refunds its charge when dropped, which must happen before the reset.
-        drop(self.queued);
+        // Queued requests refund their charge and slots are released when dropped, which must happen before the reset.
+        drop((self.queued, self.held));
         self.limiter.reset(&Key::GLOBAL).await.ok();
     }
 
@@ -197,6 +215,7 @@ impl<St: Store> Lane<St> {
             peek,
             admitted: &self.admitted,
             waiting: self.queued.len(),
+            next_end: self.next_end(),
         }
     }
 
@@ -204,7 +223,7 @@ impl<St: Store> Lane<St> {
         self.admitted.push_back(now);
         // A sliding counter needs a window and one more sub-window, which is a window at most. The window of a leased log is longer
         // than that of the settings.
-        let window = self.algorithm.quota().window().as_micros() as Micros;
+        let window = text::window_micros(&self.algorithm);
         let oldest = now.saturating_sub(2 * window);
         while self.admitted.front().is_some_and(|at| *at < oldest) {
             self.admitted.pop_front();
@@ -228,6 +247,15 @@ impl<St: Store> Lane<St> {
             passes_at,
         }
     }
+}
+
+/// Responds at once, and hands out the permit of a request that takes longer in simulated time.
+async fn serve(mut request: Request<()>) -> Result<LaneResponse, Infallible> {
+    let mut response = LaneResponse::default();
+    if let Some(permit) = request.extensions_mut().remove::<Permit>() {
+        response.extensions_mut().insert(permit);
+    }
+    Ok(response)
 }
 
 /// The tier with the lease of the settings, if there is one.

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use http::{Request, Response};
-use tollgate::{Decision, DecisionExtension, HttpResponder, Rejection, Respond};
+use tollgate::{Decision, DecisionExtension, HttpResponder, Permit, Rejection, Respond};
 
 /// Responds like [`HttpResponder`], and adds the decision to the response's extensions.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,10 @@ impl Respond<Request<()>, LaneResponse, Infallible> for DecisionResponder {
 
     fn forward(&self, decision: &Decision, request: &mut Request<()>) {
         inner(&self.0).forward(decision, request);
+    }
+
+    fn forward_permit(&self, permit: &Permit, request: &mut Request<()>) {
+        inner(&self.0).forward_permit(permit, request);
     }
 
     fn reject(&self, context: bool, rejection: Rejection) -> Result<LaneResponse, Infallible> {

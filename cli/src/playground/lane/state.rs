@@ -11,6 +11,8 @@ pub(crate) struct LaneInfo {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: &'static str,
+    /// Whether it limits what passes in a window.
+    pub(super) limits_rate: bool,
 }
 
 /// The result of a request in a lane.

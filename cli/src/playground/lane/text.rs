@@ -1,7 +1,7 @@
 //! The texts about a lane and its responses.
 
 use http::Response;
-use tollgate::{AnyAlgorithm, Decision, Micros, Quota};
+use tollgate::{AnyAlgorithm, Decision, Micros};
 
 use crate::playground::session::Settings;
 
@@ -22,6 +22,10 @@ pub(super) fn title_and_description(algorithm: &AnyAlgorithm) -> (&'static str, 
         AnyAlgorithm::SlidingCounter(_) => (
             "Sliding counter",
             "One count per sub-window. The oldest is weighted by its overlap with the window.",
+        ),
+        AnyAlgorithm::Concurrency(_) => (
+            "Concurrency",
+            "Every request holds a slot until it ends. Only slots are limited, not the rate.",
         ),
         _ => ("Fixed window", "One count, which is reset at the edge of every window."),
     }
@@ -52,6 +56,7 @@ fn lease(algorithm: &AnyAlgorithm, settings: &Settings) -> String {
     } = *settings;
     match algorithm {
         AnyAlgorithm::LeakyBucket(_) => "Not leased: each request in a queue has a departure of its own.".into(),
+        AnyAlgorithm::Concurrency(_) => "Not leased: a slot that is held cannot be used later.".into(),
         AnyAlgorithm::TokenBucket(_) if algorithm.capacity() == capacity => {
             format!("Not leased: the bucket is too small for what is refilled in {lease} ms.")
         }
@@ -60,7 +65,7 @@ fn lease(algorithm: &AnyAlgorithm, settings: &Settings) -> String {
             format!("Leased for {lease} ms: its capacity is {shared} instead of {capacity}.")
         }
         AnyAlgorithm::SlidingLog(_) => {
-            let shared = window_seconds(algorithm.quota());
+            let shared = window_seconds(algorithm);
             format!("Leased for {lease} ms: its window is {shared} s instead of {window} s.")
         }
         _ => format!("Leased for {lease} ms: the rule is the same."),
@@ -68,8 +73,13 @@ fn lease(algorithm: &AnyAlgorithm, settings: &Settings) -> String {
 }
 
 fn rule(algorithm: &AnyAlgorithm, settings: &Settings, max: usize) -> String {
-    let Settings { limit, sub_windows, .. } = *settings;
-    let (capacity, window) = (algorithm.capacity(), window_seconds(algorithm.quota()));
+    let Settings {
+        limit,
+        sub_windows,
+        duration,
+        ..
+    } = *settings;
+    let (capacity, window) = (algorithm.capacity(), window_seconds(algorithm));
     let exceeds_limit = max > limit as usize;
     match algorithm {
         AnyAlgorithm::TokenBucket(_) if exceeds_limit => format!(
@@ -99,6 +109,11 @@ fn rule(algorithm: &AnyAlgorithm, settings: &Settings, max: usize) -> String {
             "Close to the log at the cost of {} counts: the weight of the oldest is an estimate.",
             sub_windows + 1
         ),
+        AnyAlgorithm::Concurrency(_) => {
+            let turns = settings.window_micros().div_ceil(settings.duration_micros());
+            let (most, window) = (turns * Micros::from(limit), settings.window);
+            format!("At most {limit} at once. Each takes {duration} ms, so up to {most} may pass in {window} s.")
+        }
         _ if exceeds_limit => format!(
             "{max} in {window} s: the count was reset in between. Each window admitted at most {limit}, both together more."
         ),
@@ -119,13 +134,14 @@ pub(super) fn released(delay: Micros) -> String {
 }
 
 /// The summary of a request that was answered at once.
-pub(super) fn summary(decision: Option<&Decision>) -> String {
+pub(super) fn summary(algorithm: &AnyAlgorithm, decision: Option<&Decision>) -> String {
     match decision {
         Some(decision) if decision.is_unchecked() => "Passed unchecked: the store failed".into(),
         Some(decision) if decision.admits() => {
             let remaining = decision.tiers().first().map_or(0, |tier| tier.verdict().remaining());
             format!("Admitted: {remaining} left")
         }
+        Some(_) if matches!(algorithm, AnyAlgorithm::Concurrency(_)) => "Denied: all slots are held".into(),
         Some(decision) => match decision.retry_after() {
             Some(delay) => format!("Denied: retry in {}", seconds(delay.as_micros() as Micros)),
             None => "Denied: it costs more than the limit, so a retry is useless".into(),
@@ -147,8 +163,15 @@ pub(super) fn response(response: &Response<String>) -> String {
 }
 
 /// The window of a quota in seconds. A lease may add milliseconds.
-fn window_seconds(quota: Quota) -> f64 {
-    quota.window().as_millis() as f64 / 1000.0
+fn window_seconds(algorithm: &AnyAlgorithm) -> f64 {
+    window_micros(algorithm) as f64 / 1e6
+}
+
+/// The window of the algorithms with one.
+pub(super) fn window_micros(algorithm: &AnyAlgorithm) -> Micros {
+    algorithm
+        .quota()
+        .map_or(0, |quota| quota.window().as_micros() as Micros)
 }
 
 /// Rounded up to the millisecond. Response headers round up too, to the second.

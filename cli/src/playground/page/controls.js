@@ -2,7 +2,7 @@
 
 import { seconds } from "./format.js";
 
-const FIELDS = ["limit", "window", "capacity", "sub_windows", "lease", "burst", "rate"];
+const FIELDS = ["limit", "window", "capacity", "sub_windows", "lease", "duration", "burst", "rate"];
 // A value that a number input accepts.
 const NUMBER = /^-?\d+(\.\d+)?$/;
 // Milliseconds that the confirmation is shown.

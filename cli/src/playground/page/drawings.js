@@ -121,6 +121,19 @@ const drawings = {
     const oldest = text(WIDTH / 2, 144, `weight of the oldest: ${Math.round(share * 100)}%`, "small");
     return [window + bars.join("") + bound + line(LEFT, BOTTOM, RIGHT, BOTTOM, "frame") + numbers.join("") + oldest + text(WIDTH / 2, 18, label), label];
   },
+
+  // The slots: requests hold the first ones.
+  slots({ held, limit, next_free: nextFree }, now) {
+    const { size, center } = grid(limit, RIGHT - LEFT - 8, BOTTOM - TOP - 4);
+    const side = size * 0.76;
+    const slots = Array.from({ length: limit }, (_, nth) => {
+      const [x, y] = center(nth);
+      return box(LEFT + 4 + x - side / 2, TOP + y - side / 2, side, side, nth < held ? "admitted" : "empty");
+    });
+    const label = `${held} of ${limit} slots held`;
+    const next = nextFree === null ? "all are free" : `the next is free in ${duration(nextFree - now)}`;
+    return [slots.join("") + text(WIDTH / 2, 18, label) + text(WIDTH / 2, 138, next, "small"), label];
+  },
 };
 
 const drawn = new WeakMap();

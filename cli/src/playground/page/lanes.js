@@ -1,4 +1,4 @@
-// The five lanes: the counts of each, and a drawing of its state.
+// The six lanes: the counts of each, and a drawing of its state.
 
 import { draw } from "./drawings.js";
 import { seconds } from "./format.js";
@@ -37,8 +37,9 @@ export class Lanes {
     const names = lanes.map(({ name }) => name).join();
     if (this.names !== names) this.element.innerHTML = lanes.map(lane).join("");
     this.names = names;
-    this.articles = [...this.element.children].map((article) => ({
+    this.articles = [...this.element.children].map((article, nth) => ({
       article,
+      limitsRate: lanes[nth].limits_rate,
       drawing: article.querySelector(".drawing"),
       counts: [...article.querySelectorAll("[data-count]")],
       unchecked: article.querySelector("[data-count=unchecked]").parentElement,
@@ -68,7 +69,7 @@ export class Lanes {
     write(parts.span, state.max_in_span);
     write(parts.window, state.max_in_window);
     write(parts.explanation, state.explanation);
-    const over = Math.max(0, state.max_in_window - this.limit);
+    const over = parts.limitsRate ? Math.max(0, state.max_in_window - this.limit) : 0;
     write(parts.badge, `${over} over the limit`);
     parts.badge.hidden = over === 0;
     parts.article.classList.toggle("over", over > 0);

@@ -25,8 +25,8 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// More than fit on a screen side by side.
 const MAX_PLANNED: usize = 400;
 
-/// More than fit on a timeline: a thousand requests, each to five lanes.
-const MAX_RESULTS_PER_FRAME: usize = 5 * 1000;
+/// More than fit on a timeline: a thousand requests, each to six lanes.
+const MAX_RESULTS_PER_FRAME: usize = 6 * 1000;
 
 pub(crate) struct Session<St> {
     settings: Settings,
@@ -149,8 +149,7 @@ impl<St: Store> Session<St> {
     async fn advance_to(&mut self, mut until: Micros) {
         while let Some(next) = self.traffic.next().filter(|next| *next <= until) {
             let now = next.max(self.clock.now());
-            self.clock.set(now);
-            self.release_queued();
+            self.pass_time(now);
             for _ in 0..self.traffic.take_due(now, &self.settings) {
                 for lane in &mut self.lanes {
                     self.results.push(lane.send().await);
@@ -166,12 +165,18 @@ impl<St: Store> Session<St> {
                 until = until.max(self.traffic.plan_action(action, now, &self.settings));
             }
         }
-        self.clock.set(until.max(self.clock.now()));
-        self.release_queued();
+        self.pass_time(until.max(self.clock.now()));
     }
 
-    /// Completes the queued requests whose delay has elapsed.
-    fn release_queued(&mut self) {
+    /// Sets the clock. On the way, requests end, each at its exact microsecond, and at the end those are completed whose delay in a queue
+    /// has elapsed.
+    fn pass_time(&mut self, until: Micros) {
+        let next_end = |lanes: &[Lane<St>]| lanes.iter().filter_map(Lane::next_end).min();
+        while let Some(end) = next_end(&self.lanes).filter(|end| *end <= until) {
+            self.clock.set(end);
+            self.lanes.iter_mut().for_each(|lane| lane.end_requests(end));
+        }
+        self.clock.set(until);
         self.lanes.iter_mut().for_each(Lane::release_queued);
     }
 

@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 use serde::Serialize;
 use tollgate::{
-    Algorithm, AnyAlgorithm, ConfigError, FixedWindow, LeakyBucket, Micros, Quota, SlidingCounter, SlidingLog,
-    TokenBucket,
+    Algorithm, AnyAlgorithm, Concurrency, ConfigError, FixedWindow, LeakyBucket, Micros, Quota, SlidingCounter,
+    SlidingLog, TokenBucket,
 };
 
 use super::{
     history::{ActionHistory, parse_time},
-    pace::Speed,
+    pace::{MILLISECOND, Speed},
 };
 
 const SECOND: Micros = 1_000_000;
@@ -19,6 +19,12 @@ const MAX_SUB_WINDOWS: u32 = 64;
 
 /// The longest lease of the library, in milliseconds.
 const MAX_LEASE: u32 = 60_000;
+
+/// The longest request, in milliseconds.
+const MAX_DURATION: u32 = 60_000;
+
+/// How long Redis keeps a slot that is not renewed, in simulated time: longer than any request, since slots are renewed in real time.
+const TIME_TO_LIVE: Duration = Duration::from_millis(2 * MAX_DURATION as u64);
 
 /// Error messages by field.
 pub(crate) type FieldErrors = BTreeMap<&'static str, String>;
@@ -33,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) sub_windows: u32,
     /// The lease time in milliseconds, or 0 for none.
     pub(crate) lease: u32,
+    /// How long a request takes, in milliseconds.
+    pub(crate) duration: u32,
     /// The requests of a burst.
     pub(crate) burst: u32,
     /// The requests of a stream per second.
@@ -62,6 +70,7 @@ impl Settings {
             capacity: fields.number("capacity", 1..=200, limit),
             sub_windows: fields.number("sub_windows", 1..=MAX_SUB_WINDOWS, 1),
             lease: fields.number("lease", 0..=MAX_LEASE, 0),
+            duration: fields.number("duration", 1..=MAX_DURATION, 500),
             burst: fields.number("burst", 1..=400, 2 * limit),
             rate: fields.number("rate", 1..=100, 2),
             speed: fields.parsed("speed", Speed::REAL, |()| "must be 0.1, 0.25, 0.5, 1 or 4".into()),
@@ -77,8 +86,8 @@ impl Settings {
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
 
-    /// The five algorithms, in the order of the lanes.
-    pub(crate) fn algorithms(&self) -> Result<[AnyAlgorithm; 5], ConfigError> {
+    /// The six algorithms, in the order of the lanes.
+    pub(crate) fn algorithms(&self) -> Result<[AnyAlgorithm; 6], ConfigError> {
         let quota = Quota::try_new(self.limit, Duration::from_secs(self.window.into()))?;
         Ok([
             TokenBucket::try_with_capacity(quota, self.capacity)?.to_any(),
@@ -86,6 +95,9 @@ impl Settings {
             FixedWindow::new(quota).to_any(),
             SlidingLog::try_new(quota)?.to_any(),
             SlidingCounter::new(quota).try_sub_windows(self.sub_windows)?.to_any(),
+            Concurrency::try_new(self.limit)?
+                .try_time_to_live(TIME_TO_LIVE)?
+                .to_any(),
         ])
     }
 
@@ -106,6 +118,10 @@ impl Settings {
 
     pub(crate) fn window_micros(&self) -> Micros {
         Micros::from(self.window) * SECOND
+    }
+
+    pub(crate) fn duration_micros(&self) -> Micros {
+        Micros::from(self.duration) * MILLISECOND
     }
 
     pub(crate) fn lease_time(&self) -> Option<Duration> {

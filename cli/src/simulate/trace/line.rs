@@ -1,19 +1,21 @@
-//! Parses a line of a trace: a request, its time and its cost.
+//! Parses a line of a trace: a request, its time, its cost and its duration.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use serde_json::{Map, Value};
 use tollgate::{Cost, MAX_TIMESTAMP, Micros};
 
-use crate::simulate::set_peer;
+use crate::simulate::{replay::MAX_HELD, set_peer};
 
-const FIELDS: [&str; 6] = ["at_us", "method", "path", "headers", "ip", "cost"];
+const FIELDS: [&str; 7] = ["at_us", "method", "path", "headers", "ip", "cost", "duration_us"];
 
 pub(super) struct TraceLine {
     pub(super) at: Micros,
     pub(super) request: Request<()>,
     pub(super) cost: Option<Cost>,
+    /// How long the request takes.
+    pub(super) duration: Micros,
     pub(super) unknown_field: Option<String>,
 }
 
@@ -31,6 +33,7 @@ impl TraceLine {
             at: at(field("at_us"))?,
             request,
             cost: field("cost").map(cost).transpose()?,
+            duration: field("duration_us").map_or(Ok(0), duration)?,
             unknown_field: fields.keys().find(|name| !FIELDS.contains(&name.as_str())).cloned(),
         })
     }
@@ -94,6 +97,12 @@ fn ip(value: &Value) -> Result<IpAddr, String> {
 fn cost(value: &Value) -> Result<Cost, String> {
     let cost = value.as_u64().and_then(|cost| cost.try_into().ok());
     cost.ok_or_else(|| invalid("cost", value, "a whole number from 0 to 4294967295"))
+}
+
+fn duration(value: &Value) -> Result<Micros, String> {
+    let duration = value.as_u64();
+    let duration = duration.filter(|duration| Duration::from_micros(*duration) < MAX_HELD);
+    duration.ok_or_else(|| invalid("duration_us", value, "a whole number of microseconds, less than a day"))
 }
 
 fn invalid(field: &str, value: &Value, expected: &str) -> String {

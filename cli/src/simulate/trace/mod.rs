@@ -11,26 +11,27 @@ use self::{
     line::TraceLine,
     output::{DecisionLine, KeyErrorLine},
 };
-use super::{input::Input, progress::Progress, store::SimulationStore};
+use super::{input::Input, progress::Progress, replay::Replay};
 use crate::common::output::Failure;
 
 pub(crate) fn replay(
     rules: &RuleSet,
-    store: &SimulationStore,
+    replay: &mut Replay,
     input: &mut Input,
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let mut output = BufWriter::with_capacity(1 << 16, stdout().lock());
-    let result = replay_lines(rules, store, input, progress, &mut output);
+    let result = replay_lines(rules, replay, input, progress, &mut output);
     output.flush().map_err(Failure::from_write)?;
     result?;
     progress.finish(input);
+    replay.warn_if_nothing_was_held(rules, "the field duration_us");
     Ok(())
 }
 
 fn replay_lines(
     rules: &RuleSet,
-    store: &SimulationStore,
+    replay: &mut Replay,
     input: &mut Input,
     progress: &mut Progress,
     output: &mut impl Write,
@@ -47,7 +48,7 @@ fn replay_lines(
                     "{position}: unknown field {field:?}; unknown fields are ignored"
                 ));
             }
-            decide(rules, store, line, output)?;
+            decide(rules, replay, line, output)?;
         }
         progress.update(input);
         // A program that sends one request at a time gets each decision at once.
@@ -58,14 +59,14 @@ fn replay_lines(
     Ok(())
 }
 
-fn decide(rules: &RuleSet, store: &SimulationStore, line: TraceLine, output: &mut impl Write) -> Result<(), Failure> {
+fn decide(rules: &RuleSet, replay: &mut Replay, line: TraceLine, output: &mut impl Write) -> Result<(), Failure> {
     let written = match rules.charges(&line.request) {
         Ok(charges) => {
             let charges = match line.cost {
                 Some(cost) => charges.with_cost(cost),
                 None => charges,
             };
-            let decision = store.decide(line.at, charges)?;
+            let decision = replay.decide(line.at, charges, line.duration)?;
             serde_json::to_writer(&mut *output, &DecisionLine::new(&decision))
         }
         Err(error) => serde_json::to_writer(&mut *output, &KeyErrorLine::new(&error)),

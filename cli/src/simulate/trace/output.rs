@@ -18,7 +18,8 @@ struct LimitResult<'a> {
     outcome: &'static str,
     remaining: u64,
     retry_after_us: Option<Micros>,
-    reset_after_us: Micros,
+    /// `None` for a concurrency limit: nobody knows when all slots are free.
+    reset_after_us: Option<Micros>,
 }
 
 /// For a request without the key that a limit counts by.
@@ -46,7 +47,7 @@ impl<'a> LimitResult<'a> {
             outcome: verdict.outcome().name(),
             remaining: verdict.remaining(),
             retry_after_us: verdict.retry_after().map(micros),
-            reset_after_us: micros(verdict.reset_after()),
+            reset_after_us: tier.limit().algorithm().quota().map(|_| micros(verdict.reset_after())),
         }
     }
 }

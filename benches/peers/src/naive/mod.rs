@@ -2,10 +2,14 @@
 //!
 //! The pool is deadpool's with its default recycling, which pings a connection at checkout.
 
+mod concurrency;
+
 use std::sync::Arc;
 
 use deadpool_redis::{Config, Pool, Runtime, redis::Script};
+use tollgate::AnyAlgorithm;
 
+pub use self::concurrency::NaiveConcurrency;
 use crate::tier::Tier;
 
 /// Enough to avoid long queues. Neither fewer nor more connections are faster here.
@@ -36,8 +40,7 @@ impl Naive {
                 .map(|identity| format!("naive:{}:{identity}", tier.name))
                 .collect(),
             capacity: tier.algorithm.capacity(),
-            tokens_per_second: f64::from(tier.algorithm.quota().limit())
-                / tier.algorithm.quota().window().as_secs_f64(),
+            tokens_per_second: tokens_per_second(&tier.algorithm),
         });
         Self {
             pool,
@@ -60,4 +63,9 @@ impl Naive {
         }
         true
     }
+}
+
+fn tokens_per_second(algorithm: &AnyAlgorithm) -> f64 {
+    let quota = algorithm.quota().expect("a bucket has a quota");
+    f64::from(quota.limit()) / quota.window().as_secs_f64()
 }

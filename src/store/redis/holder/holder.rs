@@ -174,11 +174,11 @@ impl NodeHolder {
         });
     }
 
-    /// There is no answer to a renewal. If it may make an entry, it must not do so later: the next one is of another epoch.
+    /// There is no answer to a renewal. The next one follows soon, if necessary in another epoch.
     pub(super) fn renewal_lost(&self, charge: &Charge, sender: Holder) {
         self.with(charge, |key| {
             key.is_renewing = false;
-            if key.slots.lost(sender) && !key.slots.is_confirmed() {
+            if key.slots.renewal_lost(sender) {
                 self.begin_epoch(key);
             }
             key.renew_at = Instant::now() + RETRY_INTERVAL;

@@ -130,7 +130,12 @@ impl KeySlots {
         }
     }
 
-    /// There is no answer to a call. Returns whether a new epoch has to begin.
+    /// There is no answer to a renewal. Returns whether a new epoch has to begin: one that may make an entry must not do so later.
+    pub(super) fn renewal_lost(&mut self, sender: Holder) -> bool {
+        self.lost(sender) && sender.made_at.is_none()
+    }
+
+    /// There is no answer to an acquire or a release. Returns whether a new epoch has to begin.
     pub(super) fn lost(&mut self, sender: Holder) -> bool {
         self.calls -= 1;
         sender.epoch == self.epoch

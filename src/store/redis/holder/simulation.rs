@@ -399,18 +399,26 @@ impl Simulation {
         let Some(Pending { action, sender, .. }) = self.take_pending(node, id, number) else {
             return;
         };
-        let is_current = self.nodes[node].slots.lost(sender);
-        if action == Action::Renew {
-            self.nodes[node].is_renewing = false;
-            if is_current && !self.nodes[node].slots.is_confirmed() && self.fault != Fault::NoEpoch {
-                self.nodes[node].epoch += 1;
-                let epoch = self.nodes[node].epoch;
-                self.nodes[node].slots.begin_epoch(epoch);
+        let slots = &mut self.nodes[node].slots;
+        if action != Action::Renew {
+            if slots.lost(sender) && self.fault != Fault::NoCorrection {
+                self.begin_epoch(node);
             }
-            self.schedule(DEADLINE, Event::Tick(node));
-        } else if is_current && self.fault != Fault::NoCorrection {
-            self.begin_epoch(node);
+            return;
         }
+        let begins_epoch = slots.renewal_lost(sender) && self.fault != Fault::NoEpoch;
+        let Node {
+            epoch,
+            slots,
+            is_renewing,
+            ..
+        } = &mut self.nodes[node];
+        *is_renewing = false;
+        if begins_epoch {
+            *epoch += 1;
+            slots.begin_epoch(*epoch);
+        }
+        self.schedule(DEADLINE, Event::Tick(node));
     }
 
     /// A call of this life of the node without an answer.
@@ -556,4 +564,15 @@ fn answers_of_an_earlier_epoch_are_found() {
 #[test]
 fn lost_answers_without_a_correction_are_found() {
     assert!(is_found(Fault::NoCorrection));
+}
+
+/// It may arrive after the entry has expired, and must not make one then.
+#[test]
+fn a_lost_renewal_that_may_make_an_entry_begins_an_epoch() {
+    let mut slots = KeySlots::new(1, 1);
+    let (first, second) = (slots.send(), slots.send());
+    slots.executed(first, START, 1);
+    assert!(slots.renewal_lost(second));
+    let third = slots.send();
+    assert!(!slots.renewal_lost(third));
 }

@@ -26,11 +26,13 @@ use support::{
     test_path,
 };
 
+use crate::processes::in_real_time;
+
 const PROCESSES: usize = 4;
-const CLIENTS: usize = 8;
+const CLIENTS: usize = 4;
 const SLOTS: usize = 6;
 const TIME_TO_LIVE: Duration = Duration::from_secs(1);
-const DURATION: Duration = Duration::from_secs(5);
+const DURATION: Duration = Duration::from_secs(4);
 
 fn concurrency() -> Concurrency {
     Concurrency::new(SLOTS as u32).time_to_live(TIME_TO_LIVE)
@@ -191,6 +193,7 @@ fn four_processes_never_hold_too_much() {
     if let Some(argument) = argument() {
         return runtime.block_on(work(&argument));
     }
+    let _alone = in_real_time();
     let (server, folder) = (RedisServer::start(), Folder::new("concurrency"));
     let files: Vec<String> = (0..PROCESSES).map(|number| folder.file(&number.to_string())).collect();
     let mut processes: Vec<(Child, BufReader<ChildStdout>)> = Vec::new();

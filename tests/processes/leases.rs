@@ -25,6 +25,8 @@ use support::{
     test_path,
 };
 
+use crate::processes::in_real_time;
+
 const PROCESSES: u64 = 4;
 const WINDOW: Micros = 1_000_000;
 const WINDOWS: u64 = 10;
@@ -220,6 +222,7 @@ fn four_processes_never_spend_too_much() {
     if let Some(argument) = argument() {
         return runtime.block_on(work(&argument));
     }
+    let _alone = in_real_time();
     let (server, folder) = (RedisServer::start(), Folder::new("leases"));
     let files: Vec<String> = (0..PROCESSES).map(|number| folder.file(&number.to_string())).collect();
     let mut processes: Vec<(Child, BufReader<ChildStdout>)> = Vec::new();

@@ -170,7 +170,7 @@ impl TierDecision {
         !self.charge.hidden && !self.charge.shadow
     }
 
-    /// Whether it limits what is held at once, so that nobody knows when a denied request would be admitted.
+    /// Whether it limits what is held at once, so that it is not known when a denied request would be admitted.
     pub(crate) fn is_concurrency(&self) -> bool {
         self.charge.holds_slots()
     }

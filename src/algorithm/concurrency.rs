@@ -32,7 +32,7 @@ const MAX_ID: u64 = (1 << 53) - 1;
 /// The other algorithms limit how often, this one how many at once: for uploads, exports, streams, calls to a slow service. A layer holds
 /// the slot of a request until its response body has ended; [the guide](crate::guide::concurrency) has the details.
 ///
-/// Nobody knows when a slot becomes free. So a denial has no exact `retry_after`, but the [hint](Self::retry_after) of the limit.
+/// It is not known when a slot becomes free. So a denial has no exact `retry_after`, but the [hint](Self::retry_after) of the limit.
 ///
 /// ```
 /// use tollgate::{Algorithm, Concurrency};
@@ -302,7 +302,7 @@ impl Concurrency {
         }
     }
 
-    /// When clients whose request was denied should try again: after a second by default. It is a hint, since nobody knows when a slot
+    /// When clients whose request was denied should try again: after a second by default. It is a hint, since it is not known when a slot
     /// becomes free. Choose how long a request usually takes.
     ///
     /// # Panics

@@ -37,7 +37,7 @@ pub(super) fn remaining(tier: &TierDecision) -> u64 {
     verdict.remaining().min(1 + departures as u64)
 }
 
-/// The effective window in whole seconds, at least 1. A concurrency limit has none: nobody knows when a slot becomes free.
+/// The effective window in whole seconds, at least 1. A concurrency limit has none: it is not known when a slot becomes free.
 pub(super) fn seconds(tier: &TierDecision) -> Option<u64> {
     let (verdict, algorithm) = (tier.verdict(), tier.limit().algorithm());
     if algorithm.is_concurrency() {

@@ -12,8 +12,8 @@
 //! the store at a time, so the head never sees a charge that may still be refunded. The requests further behind keep their order:
 //! they cannot overtake the one behind the head.
 //!
-//! Nobody knows when a slot of a concurrency limit becomes free. The head of a queue for one asks when a request of the same layer has
-//! released its slots, and every [`POLL_INTERVAL`](wait::POLL_INTERVAL) for those that were released elsewhere. Nobody overtakes it.
+//! It is not known when a slot of a concurrency limit becomes free. The head of a queue for one asks when a request of the same layer has
+//! released its slots, and every [`POLL_INTERVAL`](wait::POLL_INTERVAL) for those that were released elsewhere. No request overtakes it.
 //!
 //! A request that cannot wait, because the queue is full or because it cannot be admitted before its deadline, returns its own
 //! denial, for which it peeks; if only the order of arrival denies it, it returns the head's.

@@ -39,7 +39,7 @@ on_both_stores![
     a_request_waits_for_a_slot,
     a_wait_ends_at_its_maximum,
     slots_and_settlements_share_a_body,
-    a_shadow_holds_a_slot_and_denies_nobody,
+    a_shadow_holds_a_slot_and_denies_no_request,
     a_limiter_holds_slots,
 ];
 
@@ -326,7 +326,7 @@ async fn slots_and_settlements_share_a_body<St: TestStore>() {
     yield_until(async || store.left(&bytes, &Key::GLOBAL).await == 88).await;
 }
 
-async fn a_shadow_holds_a_slot_and_denies_nobody<St: TestStore>() {
+async fn a_shadow_holds_a_slot_and_denies_no_request<St: TestStore>() {
     let ((store, _), gate) = (St::fresh(), HandlerGate::new());
     let shadow = Tier::concurrency("uploads", 1, Global).shadow();
     let layer = RateLimitLayer::new(shadow, store.clone());

@@ -45,7 +45,7 @@ impl<'d> KeyState<'d> {
         }
     }
 
-    /// The time until the full quota is available, if nothing else is charged; `None` for a concurrency limit, since nobody knows when a
+    /// The time until the full quota is available, if nothing else is charged; `None` for a concurrency limit, since it is not known when a
     /// request ends.
     pub(crate) fn full_in(&self) -> Option<Duration> {
         match self.held() {

@@ -18,7 +18,7 @@ struct LimitResult<'a> {
     outcome: &'static str,
     remaining: u64,
     retry_after_us: Option<Micros>,
-    /// `None` for a concurrency limit: nobody knows when all slots are free.
+    /// `None` for a concurrency limit: it is not known when all slots are free.
     reset_after_us: Option<Micros>,
 }
 

@@ -1,6 +1,6 @@
 //! Charges: what a request costs, by key and limit.
 
-use std::{error, fmt, num::NonZeroU8, slice};
+use std::{error, fmt, slice};
 
 use smallvec::SmallVec;
 
@@ -22,15 +22,29 @@ pub struct Charge {
     pub(crate) cost: Cost,
     pub(crate) shadow: bool,
     pub(crate) hidden: bool,
-    /// The tier whose options may settle or refund it by the response.
-    pub(crate) settled_by: Option<TierIndex>,
+    pub(crate) settling: Settling,
     /// Whether the other charges decide alone if the store fails for this one. A shadow never fails a request.
     pub(crate) fails_open: bool,
 }
 
-/// The position of a tier in its layer, from 1. A charge is moved often, so it takes one byte.
+/// Whether the response may settle a charge. A charge is moved often, so this takes one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TierIndex(pub(crate) NonZeroU8);
+pub(crate) enum Settling {
+    Never,
+    ByResponse,
+    /// By what is read in its body.
+    ByBody,
+}
+
+impl Settling {
+    pub(crate) fn by(response: bool, body: bool) -> Self {
+        match (response, body) {
+            (false, _) => Self::Never,
+            (true, false) => Self::ByResponse,
+            (true, true) => Self::ByBody,
+        }
+    }
+}
 
 impl Charge {
     /// A charge of 1.
@@ -41,7 +55,7 @@ impl Charge {
             cost: 1,
             shadow: false,
             hidden: false,
-            settled_by: None,
+            settling: Settling::Never,
             fails_open: false,
         }
     }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     algorithm::{AnyAlgorithm, Mark},
-    charge::{Charge, Charges},
+    charge::{Charge, Charges, Settling},
     key::Key,
     limit::Limit,
     metrics::DecisionSource,
@@ -438,7 +438,13 @@ impl Decision {
     /// Whether the response may settle or refund one of the charges.
     #[inline]
     pub(crate) fn is_provisional(&self) -> bool {
-        self.tiers.iter().any(|tier| tier.charge.settled_by.is_some())
+        self.tiers.iter().any(|tier| tier.charge.settling != Settling::Never)
+    }
+
+    /// Whether one of the charges is settled by what is read in the response body.
+    #[inline]
+    pub(crate) fn reads_body(&self) -> bool {
+        self.tiers.iter().any(|tier| tier.charge.settling == Settling::ByBody)
     }
 
     /// The charges, unless the store failed for some of them.

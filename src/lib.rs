@@ -165,7 +165,10 @@ pub use self::{
     verdict::{Outcome, Verdict},
 };
 #[cfg(feature = "axum")]
-pub use self::{extract::Route, policy::SentBody};
+pub use self::{
+    extract::Route,
+    policy::{BodyMeter, JsonUsage, MeterBody, SentBody, UsageMeter},
+};
 #[cfg(feature = "rules")]
 pub use self::{
     layer::RulesLayer,

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::{
     algorithm::Mark,
-    charge::{Charge, TierIndex},
+    charge::{Charge, Settling},
     limit::Limit,
     quota::{self, Cost},
 };
@@ -69,8 +69,8 @@ impl Charged {
         Self { to: Some(0), ..charged }
     }
 
-    fn is_of(&self, tier: TierIndex) -> bool {
-        self.charge.settled_by == Some(tier)
+    fn is_of(&self, limit: &str) -> bool {
+        self.charge.limit.name() == limit
     }
 
     /// The charge, with the cost that was charged.
@@ -164,29 +164,26 @@ impl Receipt {
 
     /// Sets the true cost for the tiers of one limit, where tiers count different things.
     pub fn settled_for(mut self, limit: &str, cost: u64) -> Self {
-        self.settle(|charged| charged.charge.limit.name() == limit, cost);
+        self.settle(limit, cost);
         self
     }
 
-    /// Whether this tier of a layer was charged, and may be settled by the response.
-    pub(crate) fn has_charged(&self, tier: TierIndex) -> bool {
-        self.charged.iter().any(|charged| charged.is_of(tier))
+    /// Whether this limit was charged, and the response may settle it.
+    pub(crate) fn may_settle(&self, limit: &str) -> bool {
+        let mut charged = self.charged.iter();
+        charged.any(|charged| charged.charge.settling != Settling::Never && charged.is_of(limit))
     }
 
-    /// Sets the true cost for one tier of a layer.
-    pub(crate) fn settle_tier(&mut self, tier: TierIndex, cost: u64) {
-        self.settle(|charged| charged.is_of(tier), cost);
-    }
-
-    /// Splits off the charge of one tier of a layer.
-    pub(crate) fn take_tier(&mut self, tier: TierIndex) -> Option<Self> {
-        self.take(|charged| charged.is_of(tier))
-    }
-
-    fn settle(&mut self, which: impl Fn(&Charged) -> bool, cost: u64) {
+    /// Sets the true cost for the tiers of one limit.
+    pub(crate) fn settle(&mut self, limit: &str, cost: u64) {
         let to = Some(quota::bounded(cost));
-        let charged = self.charged.iter_mut().filter(|charged| which(charged));
+        let charged = self.charged.iter_mut().filter(|charged| charged.is_of(limit));
         charged.for_each(|charged| charged.to = to);
+    }
+
+    /// Splits off the charges of one limit.
+    pub(crate) fn take_limit(&mut self, limit: &str) -> Option<Self> {
+        self.take(|charged| charged.is_of(limit))
     }
 
     fn take(&mut self, which: impl Fn(&Charged) -> bool) -> Option<Self> {

@@ -7,9 +7,6 @@ use crate::{
     policy::Tier,
 };
 
-/// A charge has one byte for the position of its tier.
-const MAX_TIERS: usize = 255;
-
 impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
     /// Adds a tier. All tiers are charged together, all or none. [The guide](crate::guide::tiers) has more examples.
     ///
@@ -31,21 +28,13 @@ impl<A, K, St, R, O, T> RateLimitLayer<A, K, St, R, O, T> {
         config_error::expect(self.try_tier(tier))
     }
 
-    /// Adds a tier, or returns an error if another tier has its name, or the layer has 255 tiers.
+    /// Adds a tier, or returns an error if another tier has its name.
     #[expect(clippy::type_complexity, reason = "an alias would hide the type of the new layer")]
     pub fn try_tier<B: Algorithm, L, P>(
         mut self,
         tier: Tier<B, L, P>,
     ) -> Result<RateLimitLayer<A, K, St, R, O, (T, Tier<B, L, P>)>, ConfigError> {
         tier.limit().check_distinct(&self.limits)?;
-        if self.limits.len() == MAX_TIERS {
-            let name = tier.limit().name();
-            return Err(ConfigError::new(
-                "name",
-                format_args!("{name:?}"),
-                "be one of 255 tiers at most",
-            ));
-        }
         self.limits.push(tier.limit().clone());
         Ok(self.with(tier))
     }

@@ -53,6 +53,10 @@ impl<Req, Res> TierOptions<Req, Res> for BoxTierOptions<Req, Res> {
         self.0.may_settle()
     }
 
+    fn reads_body(&self) -> bool {
+        self.0.reads_body()
+    }
+
     fn response_cost(&self, response: &Res) -> Option<u64> {
         self.0.response_cost(response)
     }

@@ -1,9 +1,7 @@
 //! The charges of a request, as the parts of a policy collect them.
 
-use std::num::NonZeroU8;
-
 use crate::{
-    charge::{Charge, Charges, TierIndex},
+    charge::{Charge, Charges},
     extract::KeyError,
 };
 
@@ -13,8 +11,6 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct ChargeBuilder {
     charges: Charges,
-    /// The number of tiers so far, whether they charge the request or not.
-    tiers: u8,
     access: Access,
     /// Why it is unknown whether the request is exempt or blocked.
     unfiltered: Option<KeyError>,
@@ -42,13 +38,6 @@ pub(crate) enum NotCharged {
 }
 
 impl ChargeBuilder {
-    /// The index of the next tier, in the order in which a policy visits its tiers.
-    #[inline]
-    pub(super) fn next_tier(&mut self) -> TierIndex {
-        self.tiers += 1;
-        TierIndex(NonZeroU8::new(self.tiers).expect("a layer has at most 255 tiers"))
-    }
-
     /// Adds a charge, which fails open unless the layer fails closed. The limits of a policy have distinct names.
     #[inline]
     pub(crate) fn push(&mut self, mut charge: Charge) {

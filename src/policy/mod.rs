@@ -6,7 +6,8 @@
 //! | method | type |
 //! | --- | --- |
 //! | [`Tier::quota`], [`Tier::cost`] | [`DynamicQuota`], [`DynamicCost`]: the quota and the cost per request |
-//! | [`Tier::refund_if`], [`Tier::settle`], `Tier::settle_body` | [`RefundIf`], [`Settle`], `SettleBody`: corrections by the response |
+//! | [`Tier::refund_if`], [`Tier::settle`] | [`RefundIf`], [`Settle`]: corrections by the response |
+//! | `Tier::settle_body`, `Tier::meter_body` | `SettleBody`, `SettleByMeter`: corrections when the response body ends |
 //! | [`exempt`](crate::RateLimitLayer::exempt), [`block`](crate::RateLimitLayer::block) | [`RequestFilter`]: requests that are not counted |
 //!
 //! A chain is `()`, or a pair of a chain and the part that follows it.
@@ -16,17 +17,17 @@ mod boxed;
 mod charge_builder;
 mod dynamic_cost;
 mod dynamic_quota;
+#[cfg(feature = "axum")]
+mod meter;
 mod options;
 mod policy;
 mod request_filter;
 mod response_cost;
-#[cfg(feature = "axum")]
-mod settle_body;
 mod settlement;
 mod tier;
 
 #[cfg(feature = "axum")]
-pub use self::settle_body::{SentBody, SettleBody};
+pub use self::meter::{BodyMeter, JsonUsage, MeterBody, SentBody, SettleBody, SettleByMeter, UsageMeter};
 pub use self::{
     boxed::{BoxPolicy, BoxTierOptions},
     charge_builder::ChargeBuilder,

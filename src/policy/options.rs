@@ -21,6 +21,11 @@ pub trait TierOptions<Req, Res>: Sealed {
         false
     }
 
+    /// Whether it reads the body of the response, which then must not be compressed.
+    fn reads_body(&self) -> bool {
+        false
+    }
+
     /// The true cost, if the response determines it.
     fn response_cost(&self, response: &Res) -> Option<u64> {
         let _ = response;
@@ -45,6 +50,10 @@ impl<Req, Res, O: TierOptions<Req, Res>, P: TierOptions<Req, Res>> TierOptions<R
 
     fn may_settle(&self) -> bool {
         self.0.may_settle() || self.1.may_settle()
+    }
+
+    fn reads_body(&self) -> bool {
+        self.0.reads_body() || self.1.reads_body()
     }
 
     fn response_cost(&self, response: &Res) -> Option<u64> {

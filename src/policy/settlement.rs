@@ -1,12 +1,12 @@
 //! The charges of a request that has a response, for its tiers to settle.
 #![cfg_attr(
     not(feature = "axum"),
-    allow(dead_code, reason = "only `settle_body` settles later, and it requires axum")
+    allow(dead_code, reason = "only bodies settle later, and they require axum")
 )]
 
-use std::{fmt, num::NonZeroU8};
+use std::fmt;
 
-use crate::{charge::TierIndex, receipt::Receipt};
+use crate::receipt::Receipt;
 
 /// Settles a receipt in the background.
 pub(crate) type SettleLater = Box<dyn FnOnce(Receipt) + Send>;
@@ -14,23 +14,21 @@ pub(crate) type SettleLater = Box<dyn FnOnce(Receipt) + Send>;
 /// The charges of a request that has a response, for its tiers to settle.
 pub struct Settlement<'a> {
     receipt: Receipt,
-    /// The number of tiers so far.
-    tiers: u8,
     later: &'a dyn Fn() -> SettleLater,
 }
 
 impl<'a> Settlement<'a> {
     pub(crate) fn new(receipt: Receipt, later: &'a dyn Fn() -> SettleLater) -> Self {
-        let tiers = 0;
-        Self { receipt, tiers, later }
+        Self { receipt, later }
     }
 
-    /// The next tier, in the order in which a policy visits its tiers; `None` if it was not charged.
-    pub(super) fn next_tier(&mut self) -> Option<TierSettlement<'_, 'a>> {
-        self.tiers += 1;
-        let tier = TierIndex(NonZeroU8::new(self.tiers)?);
-        let has_charged = self.receipt.has_charged(tier);
-        has_charged.then_some(TierSettlement { settlement: self, tier })
+    /// The tier with this limit, whose name is unique in a policy; `None` if it was not charged.
+    pub(crate) fn tier<'s>(&'s mut self, limit: &'s str) -> Option<TierSettlement<'s, 'a>> {
+        let may_settle = self.receipt.may_settle(limit);
+        may_settle.then_some(TierSettlement {
+            settlement: self,
+            limit,
+        })
     }
 
     /// The receipt to settle now, if the cost of a charge has changed.
@@ -51,18 +49,18 @@ impl fmt::Debug for Settlement<'_> {
 #[derive(Debug)]
 pub struct TierSettlement<'s, 'a> {
     settlement: &'s mut Settlement<'a>,
-    tier: TierIndex,
+    limit: &'s str,
 }
 
 impl TierSettlement<'_, '_> {
     /// Settles the charge to a cost.
     pub(super) fn settle(&mut self, cost: u64) {
-        self.settlement.receipt.settle_tier(self.tier, cost);
+        self.settlement.receipt.settle(self.limit, cost);
     }
 
     /// Takes out the charge, to settle it when its cost is known, unless it was taken out before.
     pub(super) fn take(&mut self) -> Option<UnsettledCharge> {
-        let receipt = self.settlement.receipt.take_tier(self.tier)?;
+        let receipt = self.settlement.receipt.take_limit(self.limit)?;
         let settle = (self.settlement.later)();
         Some(UnsettledCharge { receipt, settle })
     }
@@ -75,15 +73,15 @@ pub(super) struct UnsettledCharge {
 }
 
 impl UnsettledCharge {
-    /// Settles to this cost.
-    pub(super) fn settle(self, cost: u64) {
-        (self.settle)(self.receipt.settled(cost));
+    /// The cost that was charged.
+    pub(super) fn cost(&self) -> u64 {
+        self.receipt.costs().map(|(_, cost)| u64::from(cost)).max().unwrap_or(0)
     }
 
-    /// Settles to this cost if it exceeds what was charged.
-    pub(super) fn raise_to(self, cost: u64) {
-        if self.receipt.costs().any(|(_, charged)| cost > u64::from(charged)) {
-            self.settle(cost);
+    /// Settles to this cost.
+    pub(super) fn settle(self, cost: u64) {
+        if let Some(receipt) = self.receipt.settled(cost).corrected() {
+            (self.settle)(receipt);
         }
     }
 }

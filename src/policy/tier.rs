@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 #[cfg(feature = "axum")]
-use super::settle_body::{SentBody, SettleBody};
+use super::meter::{SentBody, SettleBody, SettleByMeter};
 use super::{
     charge_builder::ChargeBuilder,
     dynamic_cost::DynamicCost,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     algorithm::{Algorithm, Concurrency, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket},
-    charge::Charge,
+    charge::{Charge, Settling},
     config_error::{self, ConfigError},
     extract::{IntoCost, KeyExtractor},
     key::Key,
@@ -335,6 +335,30 @@ impl<A, K, O> Tier<A, K, O> {
         self.with(SettleBody(cost))
     }
 
+    /// Corrects the charge when the response body ends, to the cost that a [meter](crate::BodyMeter) has read in it while it was sent:
+    /// to a [number that the response states](crate::JsonUsage), or to an estimate. It requires axum's body type.
+    ///
+    /// The meter determines the cost of a body that ends early, too, which may be lower than the charge. Otherwise it works like
+    /// [`settle_body`](Self::settle_body). Since a compressed body cannot be read, [`HttpResponder`](crate::HttpResponder) forwards
+    /// such requests with `Accept-Encoding: identity`; put layers that compress outside of this one.
+    ///
+    /// ```
+    /// use axum::{extract::Request, response::Response};
+    /// use tollgate::{Header, JsonUsage, Quota, Tier};
+    ///
+    /// // A request reserves 4,000 tokens, and is settled to what its answer used. A failed one used none.
+    /// let tokens = Tier::token_bucket("tokens", Quota::per_minute(100_000), Header::new("x-tenant"))
+    ///     .cost(|_: &Request| 4_000)
+    ///     .refund_if(|response: &Response| !response.status().is_success())
+    ///     .meter_body(JsonUsage::openai());
+    /// # let layer = tollgate::RateLimitLayer::new(tokens, tollgate::MemoryStore::new());
+    /// # let _: axum::Router = axum::Router::new().layer(layer);
+    /// ```
+    #[cfg(feature = "axum")]
+    pub fn meter_body<M>(self, meter: M) -> Tier<A, K, (O, SettleByMeter<M>)> {
+        self.with(SettleByMeter(meter))
+    }
+
     /// Lets each node decide about a busy key by itself for up to this time: it charges several units at once, and spends them without
     /// asking Redis. No request too many is admitted.
     ///
@@ -428,11 +452,10 @@ where
     O: TierOptions<Req, Res>,
 {
     fn charge(&self, request: &Req, charges: &mut ChargeBuilder) {
-        let index = charges.next_tier();
         match self.key.extract_optional(request) {
             Ok(Some(key)) => {
                 let mut charge = self.charge_for(key);
-                charge.settled_by = self.options.may_settle().then_some(index);
+                charge.settling = Settling::by(self.options.may_settle(), self.options.reads_body());
                 self.options.adjust(request, &mut charge);
                 charges.push(charge);
             }
@@ -444,7 +467,7 @@ where
     }
 
     fn settle(&self, response: &mut Res, settlement: &mut Settlement<'_>) {
-        let Some(mut settlement) = settlement.next_tier() else {
+        let Some(mut settlement) = settlement.tier(self.limit.name()) else {
             return;
         };
         match self.options.response_cost(response) {

@@ -64,15 +64,3 @@ async fn a_boxed_layer_responds_like_the_layer_itself<St: TestStore>() {
     let statuses: Vec<_> = expected.iter().map(|(status, _)| *status).collect();
     assert_eq!(statuses, [500, 500, 200, 429, 429, 429]);
 }
-
-#[test]
-fn a_layer_has_at_most_255_tiers() {
-    let tier = |number| Tier::fixed_window(&format!("tier{number}"), TEN, Global);
-    let first: BoxRateLimitLayer<Request, Response> = RateLimitLayer::new(tier(0), MemoryStore::new()).boxed();
-    let layer = (1..255).fold(first, |layer, number| layer.tier(tier(number)).boxed());
-    let error = layer.try_tier(tier(255)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        r#"name = "tier255": it must be one of 255 tiers at most"#
-    );
-}

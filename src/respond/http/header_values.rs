@@ -1,8 +1,8 @@
-//! The values of the X- headers, in whole seconds.
+//! The values of the X- headers.
 
 use crate::{
     decision::{Decision, TierDecision},
-    time::{Micros, SECOND},
+    time::Micros,
     verdict::RawOutcome,
 };
 
@@ -15,6 +15,8 @@ pub enum ResetUnit {
     Epoch,
     /// Seconds from now.
     Delta,
+    /// The time from now with its units, in milliseconds: `1m30.5s`, `20ms`. OpenAI's API writes it like this.
+    Duration,
 }
 
 /// The tiers that headers describe.
@@ -34,15 +36,8 @@ pub(super) fn most_restrictive(decision: &Decision) -> Option<&TierDecision> {
     })
 }
 
-/// The time at which the request would be admitted or, if it was, at which the whole quota is available.
-pub(super) fn reset(tier: &TierDecision, now: Micros, unit: ResetUnit) -> u64 {
-    match unit {
-        ResetUnit::Epoch => (now + wait(tier)).div_ceil(SECOND),
-        ResetUnit::Delta => wait(tier).div_ceil(SECOND),
-    }
-}
-
-fn wait(tier: &TierDecision) -> Micros {
+/// The time until the request would be admitted or, if it was, until the whole quota is available.
+pub(super) fn wait(tier: &TierDecision) -> Micros {
     match tier.verdict().outcome {
         RawOutcome::Limited { retry_after } => retry_after,
         RawOutcome::Admitted { .. } | RawOutcome::Impossible => tier.verdict().reset_after,

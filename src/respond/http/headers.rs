@@ -1,15 +1,19 @@
 //! What a decision adds to HTTP messages: headers to the response, and itself to the request's extensions.
 
-use http::{HeaderMap, HeaderName, HeaderValue, Request, header::Entry};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Request,
+    header::{ACCEPT_ENCODING, Entry},
+};
 
 use super::{
     super::Rejection,
-    header_values::{self, ResetUnit},
+    header_values::{self, ResetUnit, visible},
     ietf::IetfHeaders,
 };
 use crate::{
     decimal::{self, DecimalBuf},
-    decision::{Decision, DecisionExtension},
+    decision::{Decision, DecisionExtension, TierDecision},
+    time::{Micros, SECOND},
 };
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -20,6 +24,7 @@ const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     pub(super) names: HeaderNames,
+    pub(super) per_tier: bool,
     pub(super) reset: ResetUnit,
     pub(super) ietf: Option<IetfHeaders>,
 }
@@ -47,6 +52,7 @@ impl Default for Headers {
     fn default() -> Self {
         Self {
             names: HeaderNames::Default,
+            per_tier: false,
             reset: ResetUnit::default(),
             ietf: Some(IetfHeaders::default()),
         }
@@ -64,35 +70,54 @@ impl Headers {
     /// Writes the headers of a decision. If an inner layer denied the request, its X- headers are kept.
     pub(super) fn write(&self, decision: &Decision, denied_inside: bool, headers: &mut HeaderMap) {
         if let Some(names) = self.names.all() {
-            write_most_restrictive(names, self.reset, decision, denied_inside, headers);
+            match self.per_tier {
+                false => {
+                    if let Some(tier) = header_values::most_restrictive(decision) {
+                        self.write_tier(names, tier, decision, denied_inside, headers);
+                    }
+                }
+                true => visible(decision).for_each(|tier| {
+                    let names = names.each_ref().map(|name| suffixed(name, tier));
+                    self.write_tier(names, tier, decision, denied_inside, headers);
+                }),
+            }
         }
         if let Some(ietf) = &self.ietf {
             ietf.write(decision, denied_inside, headers);
         }
     }
+
+    /// Writes the X- headers of a tier. Keeps those of an inner layer if its remaining quota is lower, or if it denied the request,
+    /// since a denying tier has quota left if the request costs more.
+    fn write_tier(
+        &self,
+        [limit, remaining, reset]: [HeaderName; 3],
+        tier: &TierDecision,
+        decision: &Decision,
+        denied_inside: bool,
+        headers: &mut HeaderMap,
+    ) {
+        let left = tier.verdict().remaining();
+        match headers.entry(remaining) {
+            Entry::Occupied(inner) if denied_inside || parse(inner.get()).is_some_and(|inner| inner <= left) => return,
+            Entry::Occupied(mut inner) => drop(inner.insert(number(left))),
+            Entry::Vacant(vacant) => drop(vacant.insert(number(left))),
+        }
+        headers.insert(limit, number(tier.limit().algorithm().capacity().into()));
+        let wait = header_values::wait(tier);
+        let value = match self.reset {
+            ResetUnit::Epoch => number((decision.now() + wait).div_ceil(SECOND)),
+            ResetUnit::Delta => number(wait.div_ceil(SECOND)),
+            ResetUnit::Duration => duration(wait),
+        };
+        headers.insert(reset, value);
+    }
 }
 
-/// Writes the X- headers of the most restrictive tier. Keeps those of an inner layer if its remaining quota is lower, or if it
-/// denied the request, since a denying tier has quota left if the request costs more.
-fn write_most_restrictive(
-    names: [HeaderName; 3],
-    unit: ResetUnit,
-    decision: &Decision,
-    denied_inside: bool,
-    headers: &mut HeaderMap,
-) {
-    let Some(tier) = header_values::most_restrictive(decision) else {
-        return;
-    };
-    let [limit, remaining, reset] = names;
-    let left = tier.verdict().remaining();
-    match headers.entry(remaining) {
-        Entry::Occupied(inner) if denied_inside || parse(inner.get()).is_some_and(|inner| inner <= left) => return,
-        Entry::Occupied(mut inner) => drop(inner.insert(number(left))),
-        Entry::Vacant(vacant) => drop(vacant.insert(number(left))),
-    }
-    headers.insert(limit, number(tier.limit().algorithm().capacity().into()));
-    headers.insert(reset, number(header_values::reset(tier, decision.now(), unit)));
+/// The name of a tier's own header. The characters of a tier's name are valid in it.
+fn suffixed(name: &HeaderName, tier: &TierDecision) -> HeaderName {
+    let name = format!("{name}-{}", tier.limit().name());
+    HeaderName::try_from(name).expect("the characters are valid in a header's name")
 }
 
 fn parse(value: &HeaderValue) -> Option<u64> {
@@ -107,8 +132,31 @@ fn number(number: u64) -> HeaderValue {
     }
 }
 
-/// Inserts the decision into the request's extensions, after the tiers of outer layers.
+/// A duration in hours, minutes, seconds and milliseconds, rounded up: `6m0s`, `1.5s`, `20ms`.
+fn duration(wait: Micros) -> HeaderValue {
+    let millis = wait.div_ceil(SECOND / 1000);
+    let (seconds, fraction) = (millis / 1000, millis % 1000);
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    let mut text = match (hours, minutes, seconds) {
+        (0, 0, 0) if fraction > 0 => format!("{fraction}ms"),
+        (0, 0, seconds) => format!("{seconds}.{fraction:03}"),
+        (0, minutes, seconds) => format!("{minutes}m{}.{fraction:03}", seconds % 60),
+        (hours, minutes, seconds) => format!("{hours}h{minutes}m{}.{fraction:03}", seconds % 60),
+    };
+    if !text.ends_with("ms") {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+        text.push('s');
+    }
+    HeaderValue::try_from(text).expect("digits and units are valid in a header")
+}
+
+/// Inserts the decision into the request's extensions, after the tiers of outer layers. If the body of the response will be read, asks
+/// for one that is not compressed.
 pub(super) fn forward<B>(decision: &Decision, request: &mut Request<B>) {
+    if decision.reads_body() {
+        let identity = HeaderValue::from_static("identity");
+        request.headers_mut().insert(ACCEPT_ENCODING, identity);
+    }
     let extensions = request.extensions_mut();
     if let Some(outer) = extensions.insert(DecisionExtension::new(decision)) {
         extensions.insert(DecisionExtension::new(decision).with_outer_tiers(&outer));
@@ -123,6 +171,25 @@ mod tests {
     fn a_number_is_formatted_like_display() {
         for value in [0, 9, 10, 99, 100, 999, 1000, 1001, 9_999_999_999, u64::MAX] {
             assert_eq!(number(value), value.to_string());
+        }
+    }
+
+    #[test]
+    fn a_duration_has_the_units_that_it_needs() {
+        for (micros, text) in [
+            (0, "0s"),
+            (1, "1ms"),
+            (19_001, "20ms"),
+            (999_001, "1s"),
+            (10 * SECOND, "10s"),
+            (8_640_000, "8.64s"),
+            (60 * SECOND, "1m0s"),
+            (90_951_000, "1m30.951s"),
+            (360 * SECOND, "6m0s"),
+            (3600 * SECOND, "1h0m0s"),
+            (86_400 * SECOND + 500_000, "24h0m0.5s"),
+        ] {
+            assert_eq!(duration(micros), text);
         }
     }
 }

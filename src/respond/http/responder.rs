@@ -263,6 +263,17 @@ macro_rules! settings {
                 Ok(self)
             }
 
+            /// Writes the X- headers of each visible tier, with its name at their end, instead of those of the most restrictive one:
+            /// `X-RateLimit-Remaining-Tokens` for a tier `tokens`.
+            ///
+            /// With tiers `requests` and `tokens`, and [`ResetUnit::Duration`], they are those of OpenAI's API, which its clients
+            /// read.
+            #[must_use]
+            pub fn x_headers_per_tier(mut self) -> Self {
+                self.headers.per_tier = true;
+                self
+            }
+
             /// Omits the X- headers.
             #[must_use]
             pub fn without_x_headers(mut self) -> Self {

@@ -2,5 +2,6 @@
 
 mod grpc;
 mod interop;
+mod meters;
 mod over_http;
 mod threats;

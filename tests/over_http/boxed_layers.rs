@@ -1,9 +1,7 @@
 //! Boxed layers: they respond like the layers that they are made of, and tiers can be added to them.
 
 use axum::{extract::Request, response::Response};
-use tollgate::{
-    BoxRateLimitLayer, FixedWindow, Global, Header, HttpResponder, MemoryStore, Quota, RateLimitLayer, Tier,
-};
+use tollgate::{BoxRateLimitLayer, FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{
     Reply, Server, TestStore, is_success, on_both_stores, reported_cost, requested_cost, scripted_app,

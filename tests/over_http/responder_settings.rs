@@ -17,6 +17,8 @@ on_both_stores![
     header_names_can_be_set,
     either_family_of_headers_can_be_omitted,
     a_reset_can_be_a_delta,
+    a_reset_can_be_a_duration,
+    each_tier_can_have_its_own_headers,
     a_body_can_be_custom,
     a_closure_builds_the_response,
     a_responder_can_be_set_before_or_after_the_tiers,
@@ -79,6 +81,42 @@ async fn a_reset_can_be_a_delta<St: TestStore>() {
         let reply = server.get("/").await;
         let limits = format!(r#"2 {left} {reset} | "api";q=2;w=60 | "api";r={left};t={effective_window}"#);
         assert_eq!((reply.status, reply.limits()), (status, limits), "{at}");
+    }
+}
+
+async fn a_reset_can_be_a_duration<St: TestStore>() {
+    let server = serve::<St>(HttpResponder::new().reset_unit(ResetUnit::Duration)).await;
+    for reply in both(&server).await {
+        assert_eq!(reply.limits(), format!("1 0 44.75s | {IETF}"));
+    }
+}
+
+async fn each_tier_can_have_its_own_headers<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let responder = HttpResponder::new()
+        .x_headers_per_tier()
+        .reset_unit(ResetUnit::Duration)
+        .without_ietf_headers();
+    let inner = RateLimitLayer::fixed_window("tokens", Quota::per_hour(700), Global, store.clone());
+    let layer = RateLimitLayer::fixed_window("requests", Quota::per_minute(1), Global, store)
+        .tier(Tier::fixed_window("tokens", Quota::per_day(900), Global))
+        .tier(Tier::fixed_window("hidden", Quota::per_day(900), Global).hidden());
+    let app = Router::new()
+        .route("/", get(async || "done").layer(inner.respond_with(responder.clone())))
+        .layer(layer.respond_with(responder));
+    let server = Server::start(app).await;
+    let [admitted, denied] = both(&server).await;
+    let headers = |reply: &Reply, tier| {
+        ["limit", "remaining", "reset"].map(|name| reply.header(&format!("x-ratelimit-{name}-{tier}")))
+    };
+    assert_eq!(headers(&admitted, "requests"), ["1", "0", "44.75s"]);
+    // Of two layers with the same name, the lower one.
+    assert_eq!(headers(&admitted, "tokens"), ["700", "699", "49m44.75s"]);
+    assert_eq!(headers(&denied, "requests"), ["1", "0", "44.75s"]);
+    assert_eq!(headers(&denied, "tokens"), ["900", "899", "23h49m44.75s"]);
+    for reply in [admitted, denied] {
+        assert_eq!(headers(&reply, "hidden"), ["-"; 3]);
+        assert_eq!(reply.limits(), NOTHING);
     }
 }
 

@@ -42,6 +42,7 @@ pages! {
     when_redis_fails: "guide/when_redis_fails.md";
     sentinels_and_clusters: "guide/sentinels_and_clusters.md";
     concurrency: "concurrency.md";
+    token_budgets: "guide/token_budgets.md";
     leases: "leases.md";
     testing: "guide/testing.md";
     choosing: "choosing.md" plots!["boundary" "burst" "steady" "ramp" "on-off" "over-admission" "accuracy"];

@@ -26,7 +26,7 @@ use crate::config_error::{self, ConfigError};
 /// 2<sup>32</sup> - 1, and a tier is charged up to twice its capacity in all.
 ///
 /// ```
-/// use axum::{Json, Router, extract::Request, routing::post};
+/// use axum::{Router, extract::Request};
 /// use tollgate::{Header, JsonUsage, MemoryStore, Quota, QuotaUnit, RateLimitLayer, Tier};
 ///
 /// // 100,000 tokens per minute and tenant. A request reserves 4,000, and is settled to what its answer used.
@@ -34,8 +34,8 @@ use crate::config_error::{self, ConfigError};
 ///     .quota_unit(QuotaUnit::new("tokens"))
 ///     .cost(|_: &Request| 4_000)
 ///     .meter_body(JsonUsage::openai());
-/// # let layer = RateLimitLayer::new(tokens, MemoryStore::new());
-/// # let _: Router = Router::new().layer(layer);
+/// let app: Router = Router::new().layer(RateLimitLayer::new(tokens, MemoryStore::new()));
+/// # let _ = app;
 /// ```
 #[derive(Clone, Debug)]
 pub struct JsonUsage {

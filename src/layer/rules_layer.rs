@@ -14,7 +14,7 @@ use crate::{
 
 /// Limits the rate of requests to the service it wraps, by the limits of a [rules file](crate::rules), charged together, all or none.
 ///
-/// The file contains all limits, with their keys, costs and plans. The methods are those of a
+/// The file contains all limits, with their keys, costs, plans and outcomes. The methods are those of a
 /// [`RateLimitLayer`](crate::RateLimitLayer) that apply to all limits. For limits in code, wrap the service in both layers.
 ///
 /// ```no_run

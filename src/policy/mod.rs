@@ -26,6 +26,8 @@ mod response_cost;
 mod settlement;
 mod tier;
 
+#[cfg(all(feature = "axum", feature = "rules"))]
+pub(crate) use self::meter::settle_at_end;
 #[cfg(feature = "axum")]
 pub use self::meter::{BodyMeter, JsonUsage, MeterBody, SentBody, SettleBody, SettleByMeter, UsageMeter};
 pub use self::{

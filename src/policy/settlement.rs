@@ -54,7 +54,7 @@ pub struct TierSettlement<'s, 'a> {
 
 impl TierSettlement<'_, '_> {
     /// Settles the charge to a cost.
-    pub(super) fn settle(&mut self, cost: u64) {
+    pub(crate) fn settle(&mut self, cost: u64) {
         self.settlement.receipt.settle(self.limit, cost);
     }
 

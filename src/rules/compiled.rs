@@ -1,6 +1,6 @@
-//! Compiled rules: the charges of a request.
+//! Compiled rules: the charges of a request, and how its response settles them.
 
-use http::Request;
+use http::{Request, Response};
 
 use super::{rule::Rule, scope::Scope, trust::Trust};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     extract::InNetworks,
     key::Key,
     limit::Limit,
-    policy::{Access, ChargeBuilder},
+    policy::{Access, ChargeBuilder, Settlement},
 };
 
 #[derive(Debug)]
@@ -35,6 +35,15 @@ impl CompiledRules {
         }
         let rules = self.rules.iter().filter(|rule| rule.scope.matches(request));
         rules.for_each(|rule| rule.push_charge(request, &self.trust, charges));
+    }
+
+    /// Settles the charges of the limits that these rules have. They may be newer than the charges.
+    pub(super) fn settle<C: 'static>(&self, response: &mut Response<C>, settlement: &mut Settlement<'_>) {
+        for rule in &self.rules {
+            if let Some(mut charge) = settlement.tier(rule.limit.name()) {
+                rule.outcome.settle(response, &mut charge);
+            }
+        }
     }
 
     /// The limit with this name, or its variant on a plan.

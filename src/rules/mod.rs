@@ -4,6 +4,7 @@
 mod compiled;
 mod error;
 mod key_spec;
+mod outcome;
 mod parser;
 mod rule;
 mod scope;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use http::{HeaderName, Request};
 
-use super::{key_spec::KeySpec, scope::Scope, trust::Trust};
+use super::{key_spec::KeySpec, outcome::OutcomeSpec, scope::Scope, trust::Trust};
 use crate::{
     charge::Charge,
     extract::KeyError,
@@ -13,7 +13,7 @@ use crate::{
     quota::{self, Cost},
 };
 
-/// A limit with its scope, key, plans and cost.
+/// A limit with its scope, key, plans, cost and outcome.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) limit: Limit,
@@ -21,6 +21,7 @@ pub(super) struct Rule {
     pub(super) key: KeySpec,
     pub(super) plans: Option<Plans>,
     pub(super) cost: CostSpec,
+    pub(super) outcome: OutcomeSpec,
     pub(super) shadow: bool,
 }
 
@@ -58,6 +59,7 @@ impl Rule {
         let charge = Charge::new(limit, key).with_cost(self.cost.of(request, trust)?);
         Ok(Some(Charge {
             shadow: self.shadow,
+            settling: self.outcome.settling(),
             ..charge
         }))
     }

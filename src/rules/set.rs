@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
 };
 
-use http::Request;
+use http::{Request, Response};
 
 use super::{compiled::CompiledRules, error::RulesError, parser, trust::TrustedProxies};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     extract::KeyError,
     key::Key,
     limit::Limit,
-    policy::{ChargeBuilder, NotCharged, Policy, Sealed},
+    policy::{ChargeBuilder, NotCharged, Policy, Sealed, Settlement},
 };
 
 /// Bounds the size of a rules file, so that a log file passed by mistake is not read on every poll.
@@ -210,9 +210,13 @@ impl RuleSet {
 
 impl Sealed for RuleSet {}
 
-impl<B, Res> Policy<Request<B>, Res> for RuleSet {
+impl<B, C: 'static> Policy<Request<B>, Response<C>> for RuleSet {
     fn charge(&self, request: &Request<B>, charges: &mut ChargeBuilder) {
         self.compiled().charge(request, charges);
+    }
+
+    fn settle(&self, response: &mut Response<C>, settlement: &mut Settlement<'_>) {
+        self.compiled().settle(response, settlement);
     }
 }
 

@@ -76,6 +76,32 @@ fn leases_are_listed() {
 }
 
 #[test]
+fn outcomes_are_listed() {
+    let limit = |name: &str, outcomes: &str| {
+        let terms = "algorithm = \"token_bucket\"\nlimit = 5\nwindow = \"15m\"\nkey = \"ip\"";
+        format!("[[limit]]\nname = \"{name}\"\n{terms}\n{outcomes}\n")
+    };
+    let rules = [
+        limit("all", ""),
+        limit("failures", "refund_status = \"2xx\""),
+        limit("logins", "lease = \"1s\"\nrefund_status = [\"2xx\", 404, \"410\"]"),
+        limit("tokens", "settle_json = \"usage.total_tokens\""),
+        limit("both", "settle_json = [\"used\", \"usage.used\"]\nrefund_status = 500"),
+    ];
+    let folder = folder_with(&rules.concat());
+    assert_eq!(
+        Run::in_a_pipe(folder.path(), &["check", "rules.toml"]).success(),
+        "rules.toml: valid, 5 limits
+  all       5 per 900s, token_bucket
+  failures  5 per 900s, token_bucket, refund_status 2xx
+  logins    5 per 900s, token_bucket, lease 1s, refund_status 2xx or 404 or 410
+  tokens    5 per 900s, token_bucket, settle_json usage.total_tokens
+  both      5 per 900s, token_bucket, refund_status 500, settle_json used or usage.used
+"
+    );
+}
+
+#[test]
 fn an_invalid_lease_is_shown_with_its_line() {
     for (algorithm, lease, message) in [
         ("token_bucket", "61s", "it must be from 1ms to 1m"),

@@ -14,7 +14,7 @@ use tracing::level_filters::LevelFilter;
 use crate::{
     args::OutputArgs,
     common::{
-        limit_summary::limit_summary,
+        limit_summary::rules_summary,
         output::{self, Failure},
         rules, runtime,
         store::RedisConfig,
@@ -78,12 +78,11 @@ fn failed(failure: Failure) -> Result<(), Failure> {
 }
 
 fn summary(file: &Path, rules: &RuleSet) -> String {
-    let limits = rules.limits();
+    let limits = rules_summary(rules);
     let plural = if limits.len() == 1 { "" } else { "s" };
     let mut text = format!("{}: valid, {} limit{plural}\n", rules::name(file), limits.len());
-    let width = limits.iter().map(|limit| limit.name().len()).max().unwrap_or_default();
-    for limit in limits {
-        let (name, summary) = (limit.name(), limit_summary(&limit));
+    let width = limits.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    for (name, summary) in limits {
         writeln!(text, "  {name:width$}  {summary}").expect("writing to a string does not fail");
     }
     text

@@ -1,6 +1,7 @@
 //! A limit in one line.
 
-use tollgate::Limit;
+use serde_json::Value;
+use tollgate::{Limit, RuleSet};
 
 /// The quota, the algorithm and the lease, as they were configured: `100 per 60s, token_bucket, lease 100ms`.
 pub(crate) fn limit_summary(limit: &Limit) -> String {
@@ -10,4 +11,31 @@ pub(crate) fn limit_summary(limit: &Limit) -> String {
         summary.push_str(&format!(", lease {lease:?}"));
     }
     summary
+}
+
+/// The name of each limit and its summary, with its outcomes: `5 per 900s, sliding_log, refund_status 2xx or 404`.
+pub(crate) fn rules_summary(rules: &RuleSet) -> Vec<(String, String)> {
+    // Outcomes are not part of a limit. The text was parsed when the rules were loaded.
+    let file: Value = toml::from_str(&rules.text()).unwrap_or_default();
+    let tables = file["limit"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let summaries = rules.limits().into_iter().map(|limit| {
+        let (name, mut summary) = (limit.name(), limit_summary(&limit));
+        let table = tables.iter().find(|table| table["name"] == name);
+        for field in ["refund_status", "settle_json"] {
+            if let Some(value) = table.and_then(|table| table.get(field)) {
+                summary.push_str(&format!(", {field} {}", alternatives(value)));
+            }
+        }
+        (name.to_owned(), summary)
+    });
+    summaries.collect()
+}
+
+/// A value, or the values of a list, without quotes.
+fn alternatives(value: &Value) -> String {
+    match value {
+        Value::Array(values) => values.iter().map(alternatives).collect::<Vec<_>>().join(" or "),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

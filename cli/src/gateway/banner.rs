@@ -6,7 +6,7 @@ use http::uri::Authority;
 use tollgate::RuleSet;
 
 use super::args::OnStoreFailure;
-use crate::common::limit_summary::limit_summary;
+use crate::common::limit_summary::rules_summary;
 
 pub(crate) struct Banner<'a> {
     pub(crate) listen: SocketAddr,
@@ -61,8 +61,8 @@ impl Banner<'_> {
             Some(_) => writeln!(f, "  rules     {file}, reloaded when it changes")?,
             None => writeln!(f, "  rules     {file}; use your own with --rules FILE")?,
         }
-        for limit in self.rules.limits() {
-            writeln!(f, "            {}: {}", limit.name(), limit_summary(&limit))?;
+        for (name, summary) in rules_summary(self.rules) {
+            writeln!(f, "            {name}: {summary}")?;
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ struct MeteredBody<M: BodyMeter> {
 }
 
 /// Settles a tier's charge by the meter when the body of the response ends.
-pub(super) fn settle_at_end<M: BodyMeter>(
+pub(crate) fn settle_at_end<M: BodyMeter>(
     response: &mut Response<Body>,
     settlement: &mut TierSettlement<'_, '_>,
     meter: impl FnOnce(&Response<Body>) -> M,

@@ -7,6 +7,8 @@ mod json_usage;
 mod metered_body;
 mod settle_body;
 
+#[cfg(feature = "rules")]
+pub(crate) use self::metered_body::settle_at_end;
 pub use self::{
     body_meter::{BodyMeter, MeterBody, SentBody},
     json_usage::{JsonUsage, UsageMeter},

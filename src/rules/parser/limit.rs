@@ -11,7 +11,7 @@ use super::{
     },
     diagnostics::Reported,
     field::Field,
-    key, plans, scope,
+    key, outcome, plans, scope,
     settings::Settings,
     table::Table,
     trust,
@@ -50,6 +50,7 @@ fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>
     let unit = table.read("unit", |field| {
         QuotaUnit::try_new(field.text()?.to_owned()).map_err(|error| field.invalid(&error))
     });
+    let outcome = outcome::read(&mut table, algorithm);
     let lease = table.read("lease", |field| lease(field, algorithm));
     let shadow = table.read("shadow", Field::flag);
     table.finish();
@@ -63,6 +64,7 @@ fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>
         plans: plans?.map(|plans| plans.of_limit(&limit)),
         limit,
         cost: cost?,
+        outcome: outcome?,
         shadow: shadow?.unwrap_or(false),
     })
 }

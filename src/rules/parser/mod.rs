@@ -9,6 +9,7 @@ mod exempt;
 mod field;
 mod key;
 mod limit;
+mod outcome;
 mod parse;
 mod plans;
 mod scope;

@@ -7,6 +7,7 @@ mod case;
 mod exempt;
 mod keys;
 mod limit;
+mod outcomes;
 mod reference;
 mod scope;
 mod timing;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use super::{algorithms, exempt, keys, limit, scope, timing, trust};
+use super::{algorithms, exempt, keys, limit, outcomes, scope, timing, trust};
 use crate::gateway::concurrency;
 
 /// The text between backticks.
@@ -55,7 +55,10 @@ fn every_field_of_the_reference_has_a_case() {
         trust::CASES,
     ];
     let covered = cases.into_iter().flatten().flat_map(|case| case.covers);
-    let covered = covered.chain(timing::COVERS).chain(concurrency::COVERS);
+    let covered = covered
+        .chain(timing::COVERS)
+        .chain(outcomes::COVERS)
+        .chain(concurrency::COVERS);
     let tested: BTreeSet<_> = covered.map(|name| (*name).to_owned()).collect();
     assert_eq!(tested, documented);
 }

@@ -37,7 +37,7 @@ path = "/healthz"
     7:1 exempt = [exempt]: it must be written [[exempt]], in two brackets, once for each
 
 exempt = "/healthz"
-    7:1 limit "api": unknown field "exempt": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, lease, shadow
+    7:1 limit "api": unknown field "exempt": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
 
 [[exempt]]
 path = "healthz"

@@ -4,6 +4,7 @@ mod costs;
 mod exempt;
 mod files;
 mod keys;
+mod outcomes;
 mod paths;
 mod plans;
 mod settings;

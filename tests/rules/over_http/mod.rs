@@ -7,6 +7,7 @@ mod exempt;
 mod fixture;
 mod keys;
 mod layer;
+mod outcomes;
 mod plans;
 mod same_as_code;
 mod scopes;

@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
-use axum::{Router, routing::get};
+use axum::{
+    Router,
+    extract::Request,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+    routing::{any, get},
+};
 use tokio::task::JoinHandle;
 use tollgate::{
-    Algorithm, AnyAlgorithm, FixedWindow, Global, Header, LeakyBucket, ManualClock, Quota, RateLimitLayer, RulesLayer,
-    SlidingCounter, SlidingLog, Tier, TokenBucket,
+    Algorithm, AnyAlgorithm, FixedWindow, Global, Header, JsonUsage, Key, LeakyBucket, Limit, ManualClock, Quota,
+    RateLimitLayer, RulesLayer, SlidingCounter, SlidingLog, Tier, TokenBucket,
 };
 
 use super::fixture::{Reply, Server, TestStore, on_both_stores, rules, yield_until};
@@ -15,6 +21,7 @@ on_both_stores![
     every_algorithm_responds_as_in_code,
     a_queue_delays_as_in_code,
     tiers_respond_as_in_code,
+    outcomes_settle_as_in_code,
 ];
 
 fn app() -> Router {
@@ -141,5 +148,74 @@ async fn tiers_respond_as_in_code<St: TestStore>() {
     let file = Server::start(app().layer(RulesLayer::new(rules(file), store))).await;
     for user in ["a", "a", "a", "b", "", "", "", "b", "a"] {
         assert_eq!(file.get_as(user).await.all(), code.get_as(user).await.all(), "{user}");
+    }
+}
+
+/// Responds with the status and the number that the request asks for.
+fn outcome_app() -> Router {
+    let handler = async |headers: HeaderMap| {
+        let number = |name: &str| headers[name].to_str().unwrap().to_owned();
+        let status: StatusCode = number("x-status").parse().unwrap();
+        let used = number("x-used");
+        (
+            status,
+            [("content-type", "application/json")],
+            format!("{{\"used\":{used}}}"),
+        )
+    };
+    Router::new().route("/", any(handler))
+}
+
+/// Server errors are refunded, and other responses settled to what they used. The queueing bucket is refunded while its queue is empty.
+async fn outcomes_settle_as_in_code<St: TestStore>() {
+    const QUOTA: Quota = Quota::per_minute(60);
+    for (settings, algorithm) in [
+        ("algorithm = \"token_bucket\"", TokenBucket::new(QUOTA).to_any()),
+        (
+            "algorithm = \"leaky_bucket\"\nqueue = false",
+            LeakyBucket::new(QUOTA).policing().to_any(),
+        ),
+        (
+            "algorithm = \"leaky_bucket\"\nmax_wait = \"1us\"",
+            LeakyBucket::new(QUOTA).max_wait(Duration::from_micros(1)).to_any(),
+        ),
+        ("algorithm = \"fixed_window\"", FixedWindow::new(QUOTA).to_any()),
+        ("algorithm = \"sliding_log\"", SlidingLog::new(QUOTA).to_any()),
+        ("algorithm = \"sliding_counter\"", SlidingCounter::new(QUOTA).to_any()),
+    ] {
+        let file = format!(
+            "[[limit]]\nname = \"api\"\nkey = \"global\"\n{settings}\nlimit = 60\nwindow = \"1m\"\ncost = 20\n\
+             refund_status = \"5xx\"\nsettle_json = \"used\"\n"
+        );
+        let ((by_file, file_clock), (by_code, code_clock)) = (St::fresh(), St::fresh());
+        let file = outcome_app().layer(RulesLayer::new(rules(&file), by_file.clone()));
+        let tier = Tier::new("api", algorithm, Global)
+            .cost(|_: &Request| 20)
+            .refund_if(|response: &Response| response.status().is_server_error())
+            .meter_body(JsonUsage::at(["used"]));
+        let code = outcome_app().layer(RateLimitLayer::new(tier, by_code.clone()));
+        let (file, code) = (Server::start(file).await, Server::start(code).await);
+        let limit = Limit::new("api", algorithm);
+        for (status, used, wait) in [
+            (500, "5", 0),
+            (200, "20", 20),
+            (503, "20", 0),
+            (200, "1", 30),
+            (404, "35", 60),
+            (200, "none", 60),
+            (200, "60", 15),
+            (200, "1", 5),
+        ] {
+            let send = async |server: &Server| {
+                let request = server.request("/").header("x-status", status);
+                Reply::to(request.header("x-used", used)).await
+            };
+            let (by_rules, in_code) = (send(&file).await, send(&code).await);
+            assert_eq!(by_rules.all(), in_code.all(), "{settings}, {status}, {used}");
+            let left = async |store: &St| store.left(&limit, &Key::GLOBAL).await;
+            yield_until(async || left(&by_file).await == left(&by_code).await).await;
+            file_clock.advance(Duration::from_secs(wait));
+            code_clock.advance(Duration::from_secs(wait));
+        }
     }
 }

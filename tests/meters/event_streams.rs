@@ -54,7 +54,7 @@ proptest! {
     })) {
         let meter = read(&JsonUsage::openai(), EVENTS, stream.as_bytes(), &ends);
         prop_assert!(meter.is_event_stream());
-        prop_assert_eq!(meter.usage(), events.iter().filter_map(|(.., number)| *number).last());
+        prop_assert_eq!(meter.usage(), events.iter().filter_map(|(.., number)| *number).next_back());
         prop_assert_eq!(meter.events(), events.iter().filter(|(_, has_data, _)| *has_data).count() as u64);
     }
 }

@@ -84,7 +84,7 @@ fn last(values: &[Value], pointers: &[&str]) -> Option<u64> {
         found.sort_unstable();
         found
     });
-    numbers.map(|(_, number)| number).last()
+    numbers.map(|(_, number)| number).next_back()
 }
 
 proptest! {

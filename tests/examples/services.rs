@@ -164,6 +164,7 @@ fn an_address_in_use_is_reported_with_the_variable_to_change_it() {
         "rules",
         "outcomes",
         "grpc",
+        "llm",
         "from_tower_governor",
     ] {
         let output = example(name).env("LISTEN", &at).output().unwrap();

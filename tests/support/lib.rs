@@ -15,6 +15,7 @@ pub mod constructors;
 pub mod doc_tables;
 #[cfg(feature = "redis")]
 pub mod each_store;
+pub mod example_server;
 pub mod folder;
 pub mod header_lines;
 pub mod http;

@@ -63,7 +63,8 @@ impl<Req, Res, O: TierOptions<Req, Res>, P: TierOptions<Req, Res>> TierOptions<R
     }
 
     fn settle_at_end(&self, response: &mut Res, settlement: &mut TierSettlement<'_, '_>) {
-        self.0.settle_at_end(response, settlement);
+        // The first one takes the charge.
         self.1.settle_at_end(response, settlement);
+        self.0.settle_at_end(response, settlement);
     }
 }

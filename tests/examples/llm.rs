@@ -378,8 +378,8 @@ async fn the_request_is_passed_on_with_bounds_and_without_hop_by_hop_headers() {
         .header("x-hop", "1")
         .header("te", "trailers");
     let response = request.header("accept-encoding", "gzip").send().await.unwrap();
-    // The default length of the answer.
-    assert_eq!(remaining(&response).1, TOKENS - 200 - 8);
+    // The default length of the answer; the bytes of the text and of the temperature, 4 for the message, and 3.
+    assert_eq!(remaining(&response).1, TOKENS - 200 - (2 + 4 + 3));
     assert_eq!(header(&response, "x-request-id"), "7");
     for name in ["x-internal", "keep-alive"] {
         assert!(!response.headers().contains_key(name), "{name}");
@@ -414,7 +414,9 @@ async fn the_reservation_covers_every_alternative_and_every_part() {
     let proxy = Proxy::with_upstream(&[]).await;
     let part = json!({"type": "text", "text": "states usage"});
     let image = json!({"type": "image_url", "image_url": {"url": "data:"}});
+    let tools = json!([{"type": "function", "function": {"name": "a"}}]); // 45 bytes, and 12 of the prompt
     for (tenant, body, reserved) in [
+        ("tools", json!({"max_tokens": 50, "tools": tools}), 15 + 7 + 50),
         ("alternatives", json!({"n": 3, "max_tokens": 50}), 10 + 150),
         (
             "two bounds",
@@ -435,7 +437,8 @@ async fn the_reservation_covers_every_alternative_and_every_part() {
     let proxy = Proxy::start();
     let chat = json!({"model": "small", "max_tokens": 10, "messages": [{"role": "user", "content": [part, image]}]});
     let response = proxy.send("alice", &chat).await;
-    assert_eq!(remaining(&response).1, TOKENS - 10 - 10);
+    // The JSON of both parts has 88 bytes.
+    assert_eq!(remaining(&response).1, TOKENS - (22 + 4 + 3) - 10);
     assert!(response.text().await.unwrap().contains("\"content\":\"states usage\""));
 }
 
@@ -475,7 +478,9 @@ async fn an_invalid_request_is_rejected_with_the_error_of_openai() {
 #[tokio::test]
 async fn two_proxies_share_a_budget_in_redis() {
     let redis = RedisServer::start();
-    let [first, second] = [(); 2].map(|()| Proxy::with(&[("REDIS_URL", &redis.url())], None));
+    // Slots are not what denies, although the answers are dropped while they are sent.
+    let variables = [("REDIS_URL", &*redis.url()), ("IN_FLIGHT", "100")];
+    let [first, second] = [(); 2].map(|()| Proxy::with(&variables, None));
     let mut long = chat(&"word ".repeat(100));
     long["max_tokens"] = 100.into();
     // On a busy machine, Redis may exceed its timeout and requests pass unchecked, so the test repeats them.

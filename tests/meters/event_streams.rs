@@ -62,9 +62,9 @@ proptest! {
 /// The two numbers of a stream of Anthropic's are in different events, and its usage is known with the second.
 #[test]
 fn a_sum_is_known_when_its_last_number_is() {
-    let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}\n\n";
+    let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,\"cache_read_input_tokens\":60,\"cache_creation_input_tokens\":null,\"output_tokens\":1}}}\n\n";
     let delta = "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":30}}\n\n";
-    for (stream, cost) in [(start.to_owned(), None), (format!("{start}{delta}"), Some(39))] {
+    for (stream, cost) in [(start.to_owned(), None), (format!("{start}{delta}"), Some(99))] {
         assert_eq!(
             read(&JsonUsage::anthropic(), EVENTS, stream.as_bytes(), &[]).usage(),
             cost

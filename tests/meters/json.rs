@@ -161,11 +161,15 @@ fn the_usage_of_known_interfaces_is_found() {
     let responses =
         json!({"type": "response.completed", "response": {"usage": {"input_tokens": 9, "total_tokens": 12}}});
     let message = json!({"content": [{"text": "\"usage\""}], "usage": {"input_tokens": 9, "output_tokens": 3}});
+    let cached = json!({"usage": {
+        "input_tokens": 9, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 400, "output_tokens": 3,
+    }});
     for (usage, body, cost) in [
         (JsonUsage::openai(), &chat, Some(12)),
         (JsonUsage::openai(), &responses, Some(12)),
         (JsonUsage::openai(), &message, None),
         (JsonUsage::anthropic(), &message, Some(12)),
+        (JsonUsage::anthropic(), &cached, Some(512)),
         (JsonUsage::anthropic(), &chat, None),
     ] {
         assert_eq!(

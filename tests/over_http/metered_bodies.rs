@@ -22,6 +22,7 @@ on_both_stores![
     a_usage_that_was_read_counts_wherever_the_body_ends,
     a_meter_may_settle_a_body_that_ends_early_to_less,
     a_refund_by_the_response_overrides_the_meter,
+    the_last_settlement_by_the_body_counts,
     a_compressed_body_is_not_asked_for,
 ];
 
@@ -185,6 +186,20 @@ async fn a_refund_by_the_response_overrides_the_meter<St: TestStore>() {
         assert_eq!(server.get("/").await.status, status.as_u16());
         yield_until(async || left(&store, "tokens").await == total).await;
     }
+}
+
+async fn the_last_settlement_by_the_body_counts<St: TestStore>() {
+    let ((store, _), next) = (St::fresh(), Next::default());
+    let tier = |name| Tier::fixed_window(name, HUNDRED, Global).cost(twenty);
+    let bytes = |sent: &SentBody| sent.bytes();
+    let metered = tier("metered").settle_body(bytes).meter_body(JsonUsage::openai());
+    let counted = tier("counted").meter_body(JsonUsage::openai()).settle_body(bytes);
+    let layer = RateLimitLayer::new(metered, store.clone()).tier(counted);
+    let server = Server::start(next.app().layer(layer)).await;
+    let body = r#"{"usage":{"total_tokens":5}}"#;
+    next.set(([JSON], body));
+    assert_eq!(server.get("/").await.body, body);
+    yield_until(async || (left(&store, "metered").await, left(&store, "counted").await) == (95, 72)).await;
 }
 
 async fn a_compressed_body_is_not_asked_for<St: TestStore>() {

@@ -2,7 +2,10 @@
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,
-    header::{CONNECTION, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA},
+    header::{
+        ACCEPT_ENCODING, CONNECTION, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
+        UPGRADE, VIA,
+    },
 };
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -25,8 +28,8 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let accepts_trailers = list_contains(headers, &TE, "trailers");
     let listed: Vec<HeaderName> = list_values(headers, &CONNECTION)
         .filter_map(|name| name.parse().ok())
-        // A client must not remove what proxies report about it.
-        .filter(|name| !is_forwarding_header(name))
+        // A client must not remove what proxies report about it, or what a limit that reads the response asks for.
+        .filter(|name| !is_forwarding_header(name) && *name != ACCEPT_ENCODING)
         .collect();
     for name in HOP_BY_HOP.iter().chain(&listed) {
         headers.remove(name);

@@ -74,14 +74,29 @@ pub(crate) async fn estimate(
     Ok(next.run(Request::from_parts(head, Body::from(body))).await)
 }
 
-/// Estimates the tokens of the prompt: one per four bytes of text, 4 per message and 3 for the beginning of the answer.
+/// Estimates the tokens of the prompt: one per four bytes, 4 per message and 3 for the beginning of the answer. The bytes are those of
+/// texts, and of the JSON of all else that a model may read: parts of messages, tools, schemas.
 ///
-/// This is usual for English text, and not a bound: other languages and code have more tokens per byte, and images and tools are not
-/// counted. What the answer states beyond it is charged afterwards. One token per byte of text would be a bound, and would reserve
-/// several times too much for as long as the request is served.
+/// This is usual for English text, and not a bound: other languages and code have more tokens per byte, and an image that the request
+/// links to is not in it. What the answer states beyond the estimate is charged afterwards, unless it breaks off before. One token per
+/// byte would be a bound for texts, and would reserve several times too much for as long as the request is served.
 fn estimate_prompt(chat: &ChatRequest) -> u64 {
-    let bytes: usize = chat.texts().map(str::len).sum();
+    let others = chat.others.values().map(json_bytes);
+    let bytes: usize = chat.messages.iter().map(message_bytes).chain(others).sum();
     (bytes.div_ceil(4) + 4 * chat.messages.len() + 3) as u64
+}
+
+fn message_bytes(message: &Value) -> usize {
+    let members = message.as_object().into_iter().flatten();
+    members
+        .filter(|(name, _)| *name != "role")
+        .map(|(_, value)| json_bytes(value))
+        .sum()
+}
+
+/// The length of a text, or of the JSON of another value.
+fn json_bytes(value: &Value) -> usize {
+    value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
 impl ChatRequest {

@@ -58,8 +58,8 @@ impl Limits {
 /// Settles a request to the usage that its answer states.
 ///
 /// A stream that breaks off before that is settled to the estimate of the prompt and one token for each event that was handed on, but
-/// not to more than was reserved. Some events have no token, and some APIs send several tokens in one event. Any other answer keeps
-/// what was reserved: one that does not state its usage, one that is compressed, and one whose client disconnects before it begins.
+/// not to more than was reserved. Some events have no token, and some APIs send several tokens in one event; for a model that reasons
+/// without sending what it thinks, keep what was reserved. Any other answer keeps it, too: one that does not state its usage, one that is compressed, and one whose client disconnects before it begins.
 struct TokenMeter {
     usage: UsageMeter,
     estimate: Option<Estimate>,

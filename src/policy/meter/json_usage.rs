@@ -42,6 +42,8 @@ pub struct JsonUsage {
     paths: Arc<[Path]>,
     /// For each path, the index of the number that it is an alternative for.
     terms: Arc<[usize]>,
+    /// The numbers before anything is read: 0 for those that need not be stated.
+    initial: SmallVec<[Option<u64>; 4]>,
 }
 
 impl JsonUsage {
@@ -51,10 +53,15 @@ impl JsonUsage {
         Self::at(["usage.total_tokens", "response.usage.total_tokens"])
     }
 
-    /// The tokens of Anthropic's Messages API: the sum of `usage.input_tokens`, which a stream states in `message.usage`, and
-    /// `usage.output_tokens`.
+    /// The tokens of Anthropic's Messages API: the sum of `usage.input_tokens`, which a stream states in `message.usage`, those that were
+    /// written to its cache or read from it, and `usage.output_tokens`.
     pub fn anthropic() -> Self {
-        Self::at(["usage.input_tokens", "message.usage.input_tokens"]).plus(["usage.output_tokens"])
+        let written = "usage.cache_creation_input_tokens";
+        let read = "usage.cache_read_input_tokens";
+        Self::at(["usage.input_tokens", "message.usage.input_tokens"])
+            .plus_if_stated([written, "message.usage.cache_creation_input_tokens"])
+            .plus_if_stated([read, "message.usage.cache_read_input_tokens"])
+            .plus(["usage.output_tokens"])
     }
 
     /// The last number at one of these paths.
@@ -71,11 +78,12 @@ impl JsonUsage {
         let none = Self {
             paths: Arc::default(),
             terms: Arc::default(),
+            initial: SmallVec::new(),
         };
         none.try_plus(paths)
     }
 
-    /// Adds the last number at one of these paths. A cost is known only if all numbers are.
+    /// Adds the last number at one of these paths. A cost is known only if all numbers are that were added in this way.
     ///
     /// # Panics
     /// If [`try_plus`](Self::try_plus) returns an error.
@@ -87,17 +95,39 @@ impl JsonUsage {
 
     /// Like [`plus`](Self::plus), or an error if a path is not names separated by dots.
     pub fn try_plus<'p>(self, paths: impl IntoIterator<Item = &'p str>) -> Result<Self, ConfigError> {
+        self.try_add(None, paths)
+    }
+
+    /// Adds the last number at one of these paths, or nothing if there is none.
+    ///
+    /// # Panics
+    /// If [`try_plus_if_stated`](Self::try_plus_if_stated) returns an error.
+    #[must_use]
+    #[track_caller]
+    pub fn plus_if_stated<'p>(self, paths: impl IntoIterator<Item = &'p str>) -> Self {
+        config_error::expect(self.try_plus_if_stated(paths))
+    }
+
+    /// Like [`plus_if_stated`](Self::plus_if_stated), or an error if a path is not names separated by dots.
+    pub fn try_plus_if_stated<'p>(self, paths: impl IntoIterator<Item = &'p str>) -> Result<Self, ConfigError> {
+        self.try_add(Some(0), paths)
+    }
+
+    fn try_add<'p>(
+        mut self,
+        initial: Option<u64>,
+        paths: impl IntoIterator<Item = &'p str>,
+    ) -> Result<Self, ConfigError> {
         let parse = |text: &str| {
             let must = "be names separated by dots, like usage.total_tokens";
             Path::parse(text).ok_or_else(|| ConfigError::new("path", format_args!("{text:?}"), must))
         };
         let added = paths.into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let term = self.terms.last().map_or(0, |last| last + 1);
         let terms = self.terms.iter().copied();
-        Ok(Self {
-            terms: terms.chain(added.iter().map(|_| term)).collect(),
-            paths: self.paths.iter().cloned().chain(added).collect(),
-        })
+        self.terms = terms.chain(added.iter().map(|_| self.initial.len())).collect();
+        self.paths = self.paths.iter().cloned().chain(added).collect();
+        self.initial.push(initial);
+        Ok(self)
     }
 
     /// A meter for a response with these headers.
@@ -105,7 +135,7 @@ impl JsonUsage {
         UsageMeter {
             format: Format::of(headers),
             terms: Arc::clone(&self.terms),
-            values: SmallVec::from_elem(None, self.terms.last().map_or(0, |last| last + 1)),
+            values: self.initial.clone(),
             numbers: JsonNumbers::new(Arc::clone(&self.paths)),
         }
     }
@@ -126,7 +156,7 @@ pub struct UsageMeter {
     numbers: JsonNumbers,
     terms: Arc<[usize]>,
     /// The last value of each number.
-    values: SmallVec<[Option<u64>; 2]>,
+    values: SmallVec<[Option<u64>; 4]>,
 }
 
 #[derive(Debug)]
@@ -158,7 +188,7 @@ impl UsageMeter {
     /// The stated cost so far; `None` unless all numbers are known.
     pub fn usage(&self) -> Option<u64> {
         let sum = |sum: u64, value: &Option<u64>| Some(sum.saturating_add((*value)?));
-        self.values.iter().try_fold(0, sum).filter(|_| !self.values.is_empty())
+        self.values.iter().try_fold(0, sum)
     }
 
     /// Whether the response is an event stream.

@@ -212,8 +212,10 @@ impl QueuedRequest {
         slot: &QueueSlot,
         deadline: Micros,
     ) -> Result<HeadOutcome, St::Error> {
-        // A decision from before others left the queue is out of date.
-        let mut last = self.decision.take().filter(|_| slot.is_first());
+        // A decision from before others left the queue is out of date. So may be a denial for want of a slot: one that was released
+        // before this request joined the queue has woken no request.
+        let is_current = |decision: &Decision| slot.is_first() && !decision.waits_for_slot();
+        let mut last = self.decision.take().filter(is_current);
         loop {
             let turn = slot.wait_for_store().await;
             // Before the call: what it takes must not count towards the deadline, which an overtaking request may have left no

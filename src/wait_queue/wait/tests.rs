@@ -6,13 +6,13 @@ use tokio::{sync::Semaphore, task::yield_now};
 
 use super::*;
 use crate::{
-    algorithm::TokenBucket,
+    algorithm::{Concurrency, TokenBucket},
     charge::Charge,
     clock::ManualClock,
     key::Key,
     quota::{Cost, Quota},
     store::MemoryStore,
-    wait_queue::DEFAULT_MAX_WAITERS,
+    wait_queue::{DEFAULT_MAX_WAITERS, permit},
 };
 
 /// A memory store that applies operations at once, and returns one decision per permit.
@@ -138,4 +138,24 @@ async fn an_overtaking_request_that_is_cancelled_is_refunded_before_the_head_ask
     cancel_after(0, 11, 79).await;
     cancel_after(1, 11, 79).await;
     cancel_after(2, 11, 90).await;
+}
+
+/// The slot is released after the store has denied the request, and before the request knows it.
+#[tokio::test]
+async fn a_slot_that_is_released_before_the_denial_arrives_is_not_missed() {
+    let fixture = Fixture::new();
+    let (store, config) = (fixture.store.clone(), fixture.config.clone());
+    let slot = || Charges::from(Charge::new(Limit::new("slots", Concurrency::new(1)), Key::GLOBAL));
+    let Ok(mut served) = store.memory.apply(Operation::Acquire(slot())).into_inner();
+    let permit = permit(&store.memory, &mut served, Some(&config.queues)).expect("it was admitted");
+    let mut waiting = Box::pin(async move { config.acquire(&store, slot()).await });
+    assert!(poll_once(&mut waiting).await.is_none());
+    drop(permit);
+    // No time passes, so it does not ask for slots that were released elsewhere.
+    fixture.reply();
+    fixture.reply();
+    let Some(Ok(decision)) = poll_once(&mut waiting).await else {
+        panic!("it waits");
+    };
+    assert!(decision.admits());
 }

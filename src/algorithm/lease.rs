@@ -13,7 +13,7 @@ use crate::{quota::Quota, time::Micros};
 
 impl AnyAlgorithm {
     /// The algorithm of the shared state under leases of this time. `None` if there can be none: each request in a queue has a departure
-    /// of its own, what is held at once cannot be spent later, and a bucket may be too small to leave room.
+    /// of its own, what is held at once cannot be used later, and a bucket may be too small to leave room.
     pub(crate) fn leased(&self, lease: Micros) -> Option<Self> {
         match *self {
             Self::TokenBucket(bucket) => {

@@ -13,11 +13,12 @@ use axum::{
     response::IntoResponse,
     routing::any,
 };
+use tokio::sync::mpsc::UnboundedSender;
 use tollgate::{Concurrency, Global, Key, Limit, Limiter, Permit, Quota, RateLimitLayer, SentBody, Tier};
 use tower::ServiceExt;
 
 use crate::over_http::{
-    fixture::{Chunks, HandlerGate, NOTHING, Reply, Server, TestStore, on_both_stores, yield_until},
+    fixture::{Chunk, Chunks, HandlerGate, NOTHING, Reply, Server, TestStore, on_both_stores, yield_until},
     streaming::Next,
 };
 
@@ -65,14 +66,20 @@ async fn a_slot_is_held_until_the_handler_has_responded<St: TestStore>() {
     yield_until(async || free(&store, 2).await == 2).await;
 }
 
-async fn a_slot_is_held_until_the_body_has_ended<St: TestStore>() {
+/// A response whose body holds the only slot until its sender ends it.
+async fn hold_by_body<St: TestStore>() -> (Server, St, UnboundedSender<Chunk>, reqwest::Response) {
     let ((store, _), next) = (St::fresh(), Next::default());
     let layer = RateLimitLayer::concurrency("uploads", 1, Global, store.clone());
     let server = Server::start(next.app().layer(layer)).await;
     let (chunks, body) = Chunks::new();
     next.set(Body::new(body));
     let response = server.request("/").send().await.unwrap();
-    assert_eq!(response.status(), 200);
+    assert_eq!((response.status().as_u16(), free(&store, 1).await), (200, 0));
+    (server, store, chunks, response)
+}
+
+async fn a_slot_is_held_until_the_body_has_ended<St: TestStore>() {
+    let (server, store, chunks, response) = hold_by_body::<St>().await;
     chunks.send(Ok("first")).unwrap();
     assert_eq!(server.get("/").await.status, 429);
     drop(chunks);
@@ -81,26 +88,14 @@ async fn a_slot_is_held_until_the_body_has_ended<St: TestStore>() {
 }
 
 async fn a_body_that_fails_releases_its_slot<St: TestStore>() {
-    let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::concurrency("uploads", 1, Global, store.clone());
-    let server = Server::start(next.app().layer(layer)).await;
-    let (chunks, body) = Chunks::new();
-    next.set(Body::new(body));
-    let response = server.request("/").send().await.unwrap();
-    assert_eq!(free(&store, 1).await, 0);
+    let (_server, store, chunks, response) = hold_by_body::<St>().await;
     chunks.send(Err("broken")).unwrap();
     assert!(response.bytes().await.is_err());
     yield_until(async || free(&store, 1).await == 1).await;
 }
 
 async fn a_client_that_disconnects_in_mid_body_releases_its_slot<St: TestStore>() {
-    let ((store, _), next) = (St::fresh(), Next::default());
-    let layer = RateLimitLayer::concurrency("uploads", 1, Global, store.clone());
-    let server = Server::start(next.app().layer(layer)).await;
-    let (chunks, body) = Chunks::new();
-    next.set(Body::new(body));
-    let response = server.request("/").send().await.unwrap();
-    assert_eq!(free(&store, 1).await, 0);
+    let (_server, store, chunks, response) = hold_by_body::<St>().await;
     drop(response);
     // The server notices when it writes.
     yield_until(async || {

@@ -53,7 +53,7 @@ async fn one_trace(seed: u64) {
                 let (receipts, _) = held.swap_remove(random.below(held.len() as u64) as usize);
                 let [first, second] = match random.below(2) {
                     0 => receipts.map(Operation::Refund),
-                    // A settled request has been served, whatever it has cost.
+                    // A settled request has been served, regardless of its cost.
                     _ => receipts.map(|receipt| Operation::Settle(receipt.settled(7))),
                 };
                 [apply(&memory, first).await, apply(&redis, second).await]

@@ -6,13 +6,12 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdout, Command},
+    io::Write,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use axum::{Router, body::Body, routing::get};
@@ -22,11 +21,11 @@ use support::{
     folder::Folder,
     http::Server,
     redis::{RedisServer, query},
-    subprocess::{argument, rerun},
+    subprocess::argument,
     test_path,
 };
 
-use crate::processes::in_real_time;
+use crate::processes::{in_real_time, now, signal, start_all};
 
 const PROCESSES: usize = 4;
 const CLIENTS: usize = 4;
@@ -36,10 +35,6 @@ const DURATION: Duration = Duration::from_secs(4);
 
 fn concurrency() -> Concurrency {
     Concurrency::new(SLOTS as u32).time_to_live(TIME_TO_LIVE)
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64
 }
 
 /// Writes when requests begin and end, each with a number.
@@ -135,11 +130,6 @@ async fn work(argument: &str) {
     tokio::time::sleep(Duration::from_millis(300)).await;
 }
 
-fn signal(process: &Child, signal: &str) {
-    let sent = Command::new("kill").args([signal, &process.id().to_string()]).status();
-    assert!(sent.unwrap().success());
-}
-
 /// The times at which requests of a process were certainly served, until the process was stopped or killed if it was.
 fn served(lines: &str, disturbed_at: Option<u64>, resumed_at: Option<u64>) -> Vec<(u64, u64)> {
     let mut begun = std::collections::HashMap::new();
@@ -196,18 +186,7 @@ fn four_processes_never_hold_too_much() {
     let _alone = in_real_time();
     let (server, folder) = (RedisServer::start(), Folder::new("concurrency"));
     let files: Vec<String> = (0..PROCESSES).map(|number| folder.file(&number.to_string())).collect();
-    let mut processes: Vec<(Child, BufReader<ChildStdout>)> = Vec::new();
-    for file in &files {
-        let argument = format!("{} {file}", server.url());
-        let mut process = rerun(test_path!("four_processes_never_hold_too_much"), &argument)
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        processes.push((process, output));
-    }
-    for (_, output) in &mut processes {
-        assert!(output.lines().any(|line| line.unwrap() == "ready"));
-    }
+    let mut processes = start_all(test_path!("four_processes_never_hold_too_much"), &server.url(), &files);
     for (process, _) in &mut processes {
         writeln!(process.stdin.as_mut().unwrap(), "go").unwrap();
     }
@@ -237,7 +216,7 @@ fn four_processes_never_hold_too_much() {
     assert!(all.len() > 100, "{} requests", all.len());
     assert_eq!(most_at_once(&all), SLOTS);
 
-    // Whatever the processes have left expires with the time-to-live, on the clock of Redis.
+    // What the processes have left expires with the time-to-live, on the clock of Redis.
     let mut redis = server.client();
     loop {
         let [seconds, micros]: [u64; 2] = query(&mut redis, "TIME");

@@ -7,10 +7,9 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, Write},
+    io::Write,
     ops::Range,
-    process::{Child, ChildStdout, Command},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use tollgate::{
@@ -21,11 +20,11 @@ use tollgate::{
 use support::{
     folder::Folder,
     redis::{RedisServer, calls},
-    subprocess::{argument, rerun},
+    subprocess::argument,
     test_path,
 };
 
-use crate::processes::in_real_time;
+use crate::processes::{in_real_time, now, signal, start_all};
 
 const PROCESSES: u64 = 4;
 const WINDOW: Micros = 2_000_000;
@@ -49,10 +48,6 @@ fn limits() -> [Limit; 4] {
         Limit::new("bucket", TokenBucket::with_capacity(quota, CAPACITY as u32)).lease(LEASE),
         Limit::new("log", SlidingLog::new(quota)).lease(LEASE),
     ]
-}
-
-fn now() -> Micros {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as Micros
 }
 
 /// The number of requests that a process should have made by now, from the start of the window on: a little more than its share of the
@@ -104,11 +99,6 @@ async fn work(argument: &str) {
     for task in limits().map(spend) {
         task.await.unwrap();
     }
-}
-
-fn signal(process: &Child, signal: &str) {
-    let sent = Command::new("kill").args([signal, &process.id().to_string()]).status();
-    assert!(sent.unwrap().success());
 }
 
 fn sleep_until(at: Micros) {
@@ -207,8 +197,8 @@ impl Record {
             spends.push(self.within(window * WINDOW, (window + 1) * WINDOW));
             usable.push(self.made[(window - start) as usize].min(REQUESTS));
         }
-        let [spent, could_be] = [&spends, &usable].map(|counts| counts.iter().sum::<u64>());
-        assert!(100 * spent >= 95 * could_be, "{limit}: {spends:?} of {usable:?}");
+        let [used, usable_in_all] = [&spends, &usable].map(|counts| counts.iter().sum::<u64>());
+        assert!(100 * used >= 95 * usable_in_all, "{limit}: {spends:?} of {usable:?}");
     }
 }
 
@@ -224,18 +214,7 @@ fn four_processes_never_spend_too_much() {
     let _alone = in_real_time();
     let (server, folder) = (RedisServer::start(), Folder::new("leases"));
     let files: Vec<String> = (0..PROCESSES).map(|number| folder.file(&number.to_string())).collect();
-    let mut processes: Vec<(Child, BufReader<ChildStdout>)> = Vec::new();
-    for file in &files {
-        let argument = format!("{} {file}", server.url());
-        let mut process = rerun(test_path!("four_processes_never_spend_too_much"), &argument)
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        processes.push((process, output));
-    }
-    for (_, output) in &mut processes {
-        assert!(output.lines().any(|line| line.unwrap() == "ready"));
-    }
+    let mut processes = start_all(test_path!("four_processes_never_spend_too_much"), &server.url(), &files);
     let start = now() / WINDOW + 1;
     for (process, _) in &mut processes {
         writeln!(process.stdin.as_mut().unwrap(), "{start}").unwrap();

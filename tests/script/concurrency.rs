@@ -1,4 +1,4 @@
-//! Concurrency limits of several holders: the script decides and stores as the algorithm in Rust does, whatever epochs and entries the
+//! Concurrency limits of several holders: the script decides and stores as the algorithm in Rust does, for all epochs and entries that the
 //! calls name.
 
 use proptest::{collection::vec, prelude::*, sample::select};

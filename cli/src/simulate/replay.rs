@@ -86,7 +86,7 @@ impl Replay {
             let ((due, _), receipt) = first.remove_entry();
             self.release(due, receipt)?;
         }
-        // After the time has gone back. Otherwise slots would be held for longer than a day.
+        // After a step of the time backwards. Otherwise slots would be held for longer than a day.
         while let Some(last) = self.holding.last_entry()
             && last.key().0 - at >= DAY
         {

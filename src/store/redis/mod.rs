@@ -24,6 +24,8 @@ mod holder;
 mod leases;
 pub(crate) mod protocol;
 mod router;
+#[cfg(test)]
+mod seeded_random;
 mod store;
 
 pub use self::{

@@ -87,7 +87,7 @@ impl KeySlots {
         self.sender()
     }
 
-    /// Sends a release. From here on nothing is held of it, whatever becomes of the call.
+    /// Sends a release. From here on nothing is held of it, even if the call is lost.
     pub(super) fn send_release(&mut self, cost: Cost) -> Holder {
         self.release(cost);
         self.send()

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::key_slots::{Answered, KeySlots, SlotAnswer};
+use super::{
+    super::seeded_random::Random,
+    key_slots::{Answered, KeySlots, SlotAnswer},
+};
 use crate::{
     algorithm::{Concurrency, ConcurrencyState, Holder},
     quota::Cost,
@@ -21,27 +24,6 @@ enum Fault {
     AcceptsOldAnswers,
     /// An answer that is lost is not corrected.
     NoCorrection,
-}
-
-/// Numbers that depend on the seed alone.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = self.0;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^ (number >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    fn one_in(&mut self, chances: u64) -> bool {
-        self.below(chances) == 0
-    }
 }
 
 const START: Micros = 1_700_000_000_000_000;

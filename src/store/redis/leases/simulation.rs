@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use tokio::time::Instant;
 
-use super::key_leases::{Answer, KeyLeases, Returned};
+use super::{
+    super::seeded_random::Random,
+    key_leases::{Answer, KeyLeases, Returned},
+};
 use crate::{
     algorithm::{
         Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Mark, SlidingCounter, SlidingLog, State, TokenBucket,
@@ -28,27 +31,6 @@ enum Fault {
     KeepsWindow,
     /// A lease survives its window or sub-window.
     SurvivesWindow,
-}
-
-/// Numbers that depend on the seed alone.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = self.0;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^ (number >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    fn one_in(&mut self, chances: u64) -> bool {
-        self.below(chances) == 0
-    }
 }
 
 struct Node {

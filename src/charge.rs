@@ -158,6 +158,15 @@ impl Charges {
         Ok(())
     }
 
+    /// Adds a charge, or adds its cost to that of its key under the same limit.
+    #[cfg(feature = "rules")]
+    pub(crate) fn push_or_add(&mut self, charge: Charge) {
+        match self.0.iter_mut().find(|other| other.counts_as(&charge)) {
+            Some(other) => other.cost = other.cost.saturating_add(charge.cost),
+            None => self.0.push(charge),
+        }
+    }
+
     /// Charges that are known to be distinct.
     pub(crate) fn from_distinct(charges: impl IntoIterator<Item = Charge>) -> Self {
         Self(charges.into_iter().collect())

@@ -46,6 +46,13 @@ impl ChargeBuilder {
         debug_assert!(pushed.is_ok(), "limits of different names never share a key");
     }
 
+    /// Adds a charge, or adds its cost to an earlier charge of the same key under the same limit.
+    #[cfg(feature = "rules")]
+    pub(crate) fn push_or_add(&mut self, mut charge: Charge) {
+        charge.fails_open = true;
+        self.charges.push_or_add(charge);
+    }
+
     /// Records that the key of a tier is missing.
     pub(crate) fn push_missing_key(&mut self, error: KeyError) {
         self.missing_key.get_or_insert(error);

@@ -2,7 +2,13 @@
 
 use http::{Request, Response};
 
-use super::{rule::Rule, scope::Scope, trust::Trust};
+use super::{
+    descriptor::{Descriptor, DescriptorRequest},
+    descriptor_pattern::DescriptorPattern,
+    rule::{DescriptorRule, Rule},
+    scope::Scope,
+    trust::Trust,
+};
 use crate::{
     config_error::ConfigError,
     extract::InNetworks,
@@ -20,11 +26,11 @@ pub(super) struct CompiledRules {
     pub(super) trust: Trust,
 }
 
-/// Requests that no rule counts: one `[[exempt]]` of a rules file.
+/// What no rule counts: one `[[exempt]]` of a rules file.
 #[derive(Debug)]
-pub(super) struct Exemption {
-    pub(super) scope: Scope,
-    pub(super) networks: Option<InNetworks>,
+pub(super) enum Exemption {
+    Requests { scope: Scope, networks: Option<InNetworks> },
+    Descriptors(DescriptorPattern),
 }
 
 impl CompiledRules {
@@ -33,13 +39,51 @@ impl CompiledRules {
         if self.exemptions.iter().any(exempts) {
             return charges.set_access(Ok(Access::Exempt));
         }
-        let rules = self.rules.iter().filter(|rule| rule.scope.matches(request));
-        rules.for_each(|rule| rule.push_charge(request, &self.trust, charges));
+        let rules = self.rules.iter().filter_map(Rule::as_request);
+        rules
+            .filter(|rule| rule.scope.matches(request))
+            .for_each(|rule| rule.push_charge(request, &self.trust, charges));
+    }
+
+    pub(super) fn charge_descriptors(&self, request: &DescriptorRequest, charges: &mut ChargeBuilder) {
+        for descriptor in request.descriptors() {
+            let exempts = |exemption: &Exemption| exemption.matches_descriptor(request.domain(), descriptor);
+            if !self.exemptions.iter().any(exempts) {
+                let rules = self.descriptor_rules(request.domain(), descriptor);
+                rules.for_each(|rule| charges.push_or_add(rule.charge(descriptor)));
+            }
+        }
+    }
+
+    /// The most specific of the rules that match a descriptor. A shadow is not counted if a more specific rule replaces it, but it
+    /// never replaces a rule that is enforced.
+    fn descriptor_rules<'r>(
+        &'r self,
+        domain: &'r str,
+        descriptor: &'r Descriptor,
+    ) -> impl Iterator<Item = &'r DescriptorRule> {
+        let matching = move |rule: &&DescriptorRule| rule.pattern.matches(domain, descriptor);
+        let rules = move || self.rules.iter().filter_map(Rule::as_descriptor).filter(matching);
+        let max = |rules: &mut dyn Iterator<Item = &'r DescriptorRule>| {
+            rules
+                .map(|rule| &rule.pattern)
+                .max_by(|first, second| first.cmp_specificity(second))
+        };
+        let most_specific = max(&mut rules());
+        let most_specific_enforced = max(&mut rules().filter(|rule| !rule.shadow));
+        rules().filter(move |rule| {
+            let most_specific = if rule.shadow {
+                most_specific
+            } else {
+                most_specific_enforced
+            };
+            most_specific.is_some_and(|pattern| rule.pattern.cmp_specificity(pattern).is_eq())
+        })
     }
 
     /// Settles the charges of the limits that these rules have. They may be newer than the charges.
     pub(super) fn settle<C: 'static>(&self, response: &mut Response<C>, settlement: &mut Settlement<'_>) {
-        for rule in &self.rules {
+        for rule in self.rules.iter().filter_map(Rule::as_request) {
             if let Some(mut charge) = settlement.tier(rule.limit.name()) {
                 rule.outcome.settle(response, &mut charge);
             }
@@ -51,36 +95,48 @@ impl CompiledRules {
         let rule = self.rule(name)?;
         match plan {
             Some(plan) => rule.limit_on(plan),
-            None => Some(&rule.limit),
+            None => Some(rule.limit()),
         }
     }
 
     /// The key of a limit for these values.
     pub(super) fn key(&self, name: &str, values: &[(&str, &str)]) -> Result<Key, ConfigError> {
-        self.try_rule(name)?.key.key_of_values(values, &self.trust)
+        self.try_rule(name)?.key_of_values(values, &self.trust)
     }
 
     /// The key of a limit with this text in a store.
     pub(super) fn stored_key(&self, name: &str, text: &str) -> Result<Key, ConfigError> {
-        self.try_rule(name)?.key.stored_key(text)
+        self.try_rule(name)?.stored_key(text)
     }
 
     fn try_rule(&self, name: &str) -> Result<&Rule, ConfigError> {
         self.rule(name).ok_or_else(|| {
-            let names: Vec<_> = self.rules.iter().map(|rule| rule.limit.name()).collect();
+            let names: Vec<_> = self.rules.iter().map(|rule| rule.limit().name()).collect();
             let must = format!("be one of {}", names.join(", "));
             ConfigError::new("limit", format_args!("{name:?}"), must)
         })
     }
 
     fn rule(&self, name: &str) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.limit.name() == name)
+        self.rules.iter().find(|rule| rule.limit().name() == name)
     }
 }
 
 impl Exemption {
     fn matches<B>(&self, request: &Request<B>, trust: &Trust) -> bool {
-        let networks = self.networks.as_ref();
-        self.scope.matches(request) && networks.is_none_or(|networks| trust.is_in_networks(networks, request))
+        match self {
+            Self::Requests { scope, networks } => {
+                let networks = networks.as_ref();
+                scope.matches(request) && networks.is_none_or(|networks| trust.is_in_networks(networks, request))
+            }
+            Self::Descriptors(_) => false,
+        }
+    }
+
+    fn matches_descriptor(&self, domain: &str, descriptor: &Descriptor) -> bool {
+        match self {
+            Self::Requests { .. } => false,
+            Self::Descriptors(pattern) => pattern.matches(domain, descriptor),
+        }
     }
 }

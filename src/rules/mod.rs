@@ -2,10 +2,13 @@
 #![doc = include_str!("../../docs/rules.md")]
 
 mod compiled;
+mod descriptor;
+mod descriptor_pattern;
 mod error;
 mod key_spec;
 mod outcome;
 mod parser;
+mod request_rule;
 mod rule;
 mod scope;
 mod set;
@@ -13,6 +16,7 @@ mod trust;
 mod watch;
 
 pub use self::{
+    descriptor::{Descriptor, DescriptorRequest},
     error::{Diagnostic, RulesError},
     set::RuleSet,
     trust::TrustedProxies,

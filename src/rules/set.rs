@@ -8,7 +8,7 @@ use std::{
 
 use http::{Request, Response};
 
-use super::{compiled::CompiledRules, error::RulesError, parser, trust::TrustedProxies};
+use super::{compiled::CompiledRules, descriptor::DescriptorRequest, error::RulesError, parser, trust::TrustedProxies};
 use crate::{
     charge::Charges,
     config_error::ConfigError,
@@ -75,7 +75,7 @@ impl RuleSet {
 
     /// The current limits, in the order of the file.
     pub fn limits(&self) -> Vec<Limit> {
-        self.compiled().rules.iter().map(|rule| rule.limit.clone()).collect()
+        self.compiled().rules.iter().map(|rule| rule.limit().clone()).collect()
     }
 
     /// The limit with this name, or its variant on a plan; `None` if the limit or the plan does not exist.
@@ -198,6 +198,17 @@ impl RuleSet {
         })
     }
 
+    /// The charges of a request's descriptors, in the order of the descriptors; none if no limit applies to them.
+    ///
+    /// For callers that use a [store](crate::Store) without a [layer](crate::RulesLayer).
+    pub fn descriptor_charges(&self, request: &DescriptorRequest) -> Charges {
+        let mut charges = ChargeBuilder::default();
+        self.compiled().charge_descriptors(request, &mut charges);
+        charges
+            .build()
+            .unwrap_or_else(|_| unreachable!("descriptors are never blocked, and have all keys"))
+    }
+
     /// A weak reference to the rules.
     pub(super) fn downgrade(&self) -> WeakRuleSet {
         WeakRuleSet(Arc::downgrade(&self.0))
@@ -217,6 +228,12 @@ impl<B, C: 'static> Policy<Request<B>, Response<C>> for RuleSet {
 
     fn settle(&self, response: &mut Response<C>, settlement: &mut Settlement<'_>) {
         self.compiled().settle(response, settlement);
+    }
+}
+
+impl<Res> Policy<DescriptorRequest, Res> for RuleSet {
+    fn charge(&self, request: &DescriptorRequest, charges: &mut ChargeBuilder) {
+        self.compiled().charge_descriptors(request, charges);
     }
 }
 

@@ -3,6 +3,7 @@
 mod any_text;
 mod charges;
 mod current_rules;
+mod descriptors;
 mod diagnostics;
 mod documents;
 #[cfg(all(feature = "redis", feature = "axum"))]

@@ -2,19 +2,18 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use toml::de::DeValue;
-
 use super::{
     super::{
-        rule::{CostSpec, Rule},
+        descriptor_pattern::DescriptorPattern,
+        rule::{DescriptorRule, Rule},
         trust::Trust,
     },
+    descriptor,
     diagnostics::Reported,
     field::Field,
-    key, outcome, plans, scope,
+    request_rule,
     settings::Settings,
     table::Table,
-    trust,
 };
 use crate::{
     algorithm::AnyAlgorithm,
@@ -22,6 +21,20 @@ use crate::{
     quota::QuotaUnit,
     time::micros,
 };
+
+/// The fields that a limit with a descriptor does not have.
+const REQUEST_FIELDS: [&str; 10] = [
+    "path",
+    "methods",
+    "key",
+    "default",
+    "optional",
+    "cost",
+    "plan",
+    "plans",
+    "refund_status",
+    "settle_json",
+];
 
 /// The names of limits, with the byte offsets of their definitions.
 type Names<'f> = HashMap<&'f str, usize>;
@@ -41,31 +54,54 @@ fn read<'f>(mut table: Table<'f>, trusted: Option<&Trust>, names: &mut Names<'f>
     let name = name(&mut table, names);
     let settings = Settings::read(&mut table);
     let algorithm = settings.build(&table);
-    let scope = scope::read(&mut table);
-    let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
-    let key = key::read(&mut table, path);
-    let cost = table.read("cost", |field| cost(field, algorithm, trusted));
-    let cost = cost.map(|cost| cost.unwrap_or(CostSpec::Fixed(1)));
-    let plans = plans::read(&mut table, settings, cost.as_ref().ok(), trusted);
     let unit = table.read("unit", |field| {
         QuotaUnit::try_new(field.text()?.to_owned()).map_err(|error| field.invalid(&error))
     });
-    let outcome = outcome::read(&mut table, algorithm);
     let lease = table.read("lease", |field| lease(field, algorithm));
-    let shadow = table.read("shadow", Field::flag);
+    let limit = limit(name, algorithm, unit, lease);
+    let shadow = table.read("shadow", Field::flag).map(|shadow| shadow.unwrap_or(false));
+    let rule = match descriptor::read(&mut table, &REQUEST_FIELDS).transpose() {
+        Some(pattern) => descriptor_rule(&table, limit, algorithm, pattern, shadow).map(Rule::Descriptor),
+        None => request_rule::read(&mut table, limit, algorithm, settings, shadow, trusted)
+            .map(|rule| Rule::Request(rule.into())),
+    };
     table.finish();
+    rule
+}
 
-    let (limit, lease, unit) = (Limit::new(name?, algorithm?), lease?, unit?);
+fn limit(
+    name: Result<&str, Reported>,
+    algorithm: Result<AnyAlgorithm, Reported>,
+    unit: Result<Option<QuotaUnit>, Reported>,
+    lease: Result<Option<Duration>, Reported>,
+) -> Result<Limit, Reported> {
+    let (limit, unit, lease) = (Limit::new(name?, algorithm?), unit?, lease?);
     let limit = lease.map_or(limit.clone(), |lease| limit.lease(lease));
     unit.into_iter().for_each(|unit| limit.set_unit(unit));
-    Ok(Rule {
-        scope: scope?,
-        key: key?,
-        plans: plans?.map(|plans| plans.of_limit(&limit)),
-        limit,
-        cost: cost?,
-        outcome: outcome?,
-        shadow: shadow?.unwrap_or(false),
+    Ok(limit)
+}
+
+/// Builds the rule of a limit with a descriptor. Reports an algorithm that needs the request itself.
+fn descriptor_rule(
+    table: &Table<'_>,
+    limit: Result<Limit, Reported>,
+    algorithm: Result<AnyAlgorithm, Reported>,
+    pattern: Result<DescriptorPattern, Reported>,
+    shadow: Result<bool, Reported>,
+) -> Result<DescriptorRule, Reported> {
+    if let (Ok(algorithm), Some(field)) = (algorithm, table.find("algorithm")) {
+        if algorithm.is_queueing() {
+            return Err(field.report("a leaky_bucket with a descriptor cannot delay requests: add queue = false"));
+        }
+        if algorithm.is_concurrency() {
+            return Err(field
+                .report("a concurrency limit cannot have a descriptor: a proxy does not report when a request ends"));
+        }
+    }
+    Ok(DescriptorRule {
+        limit: limit?,
+        pattern: pattern?,
+        shadow: shadow?,
     })
 }
 
@@ -100,25 +136,5 @@ fn lease(field: &Field<'_>, algorithm: Result<AnyAlgorithm, Reported>) -> Result
             _ => "be shorter: the bucket would have no capacity left for what refills in that time",
         })),
         _ => Ok(time),
-    }
-}
-
-fn cost(
-    field: &Field<'_>,
-    algorithm: Result<AnyAlgorithm, Reported>,
-    trusted: Option<&Trust>,
-) -> Result<CostSpec, Reported> {
-    let must = "be a number without quotes, or name a header, like \"header:x-cost\"";
-    match field.value.get_ref() {
-        DeValue::String(_) => return trust::header(field, must, trusted).map(CostSpec::Header),
-        DeValue::Integer(_) => {}
-        _ => return Err(field.must(must)),
-    }
-    match (field.count()?, algorithm) {
-        (cost, Ok(algorithm)) if cost > algorithm.capacity() => {
-            let max = algorithm.capacity();
-            Err(field.must(format_args!("be at most {max}, the capacity of the limit")))
-        }
-        (cost, _) => Ok(CostSpec::Fixed(cost)),
     }
 }

@@ -4,6 +4,7 @@
 //! invalid field adds a diagnostic and returns `Reported`; the parser skips what depends on the field, and continues with the
 //! next one. A field that no reader has requested is unknown and reported, too.
 
+mod descriptor;
 mod diagnostics;
 mod exempt;
 mod field;
@@ -12,6 +13,7 @@ mod limit;
 mod outcome;
 mod parse;
 mod plans;
+mod request_rule;
 mod scope;
 mod settings;
 mod table;

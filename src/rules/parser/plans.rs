@@ -4,7 +4,7 @@ use http::HeaderName;
 
 use super::{
     super::{
-        rule::{CostSpec, Plans},
+        request_rule::{CostSpec, Plans},
         trust::Trust,
     },
     diagnostics::Reported,

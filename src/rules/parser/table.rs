@@ -55,7 +55,8 @@ impl<'f> Table<'f> {
         self.find(name)
     }
 
-    fn find(&self, name: &str) -> Option<Field<'f>> {
+    /// The field with this name, for messages about it.
+    pub(super) fn find(&self, name: &str) -> Option<Field<'f>> {
         let (key, value) = self.fields.iter().find(|(key, _)| *key.get_ref() == name)?;
         Some(self.field(key.get_ref(), value))
     }

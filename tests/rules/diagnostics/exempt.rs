@@ -13,16 +13,16 @@ fn an_exemption_needs_a_condition() {
 
 const EXEMPTIONS: &str = r#"
 [[exempt]]
-    7:1 exempt 1: it would exempt every request: restrict it by path, methods or networks
+    7:1 exempt 1: it would exempt every request: restrict it by path, methods, networks or descriptor
 
 [[exempt]]
 path = "/healthz"
 [[exempt]]
-    9:1 exempt 2: it would exempt every request: restrict it by path, methods or networks
+    9:1 exempt 2: it would exempt every request: restrict it by path, methods, networks or descriptor
 
 [[exempt]]
 key = "ip"
-    8:1 exempt 1: unknown field "key": known fields are path, methods, networks
+    8:1 exempt 1: unknown field "key": known fields are domain, descriptor, path, methods, networks
 
 [[exempt]]
 paths = "/healthz"
@@ -37,7 +37,7 @@ path = "/healthz"
     7:1 exempt = [exempt]: it must be written [[exempt]], in two brackets, once for each
 
 exempt = "/healthz"
-    7:1 limit "api": unknown field "exempt": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
+    7:1 limit "api": unknown field "exempt": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, unit, lease, shadow, domain, descriptor, path, methods, key, default, optional, cost, plan, plans, refund_status, settle_json
 
 [[exempt]]
 path = "healthz"

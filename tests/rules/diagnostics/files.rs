@@ -69,13 +69,13 @@ max-wait = "30s"
     7:1 limit "api": unknown field "max-wait": did you mean max_wait?
 
 burst = 20
-    7:1 limit "api": unknown field "burst": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
+    7:1 limit "api": unknown field "burst": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, unit, lease, shadow, domain, descriptor, path, methods, key, default, optional, cost, plan, plans, refund_status, settle_json
 
 "" = 1
-    7:1 limit "api": unknown field "": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
+    7:1 limit "api": unknown field "": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, unit, lease, shadow, domain, descriptor, path, methods, key, default, optional, cost, plan, plans, refund_status, settle_json
 
 "größe" = 1
-    7:1 limit "api": unknown field "größe": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
+    7:1 limit "api": unknown field "größe": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, unit, lease, shadow, domain, descriptor, path, methods, key, default, optional, cost, plan, plans, refund_status, settle_json
 
 [[exmpt]]
 path = "/healthz"
@@ -195,7 +195,7 @@ networks = ["10.0.0.0/99"]
     18:8 limit 2: path = "/users/:id": it must have its parameters in braces, like /users/{id}
     22:12 limit "user": capacity is for a token_bucket or a leaky_bucket, and this is a fixed_window
     26:1 limit "user": plans without plan: name the header that contains the plan, like plan = "header:x-plan"
-    27:1 limit "user": unknown field "color": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
-    28:1 exempt 2: it would exempt every request: restrict it by path, methods or networks
+    27:1 limit "user": unknown field "color": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, unit, lease, shadow, domain, descriptor, path, methods, key, default, optional, cost, plan, plans, refund_status, settle_json
+    28:1 exempt 2: it would exempt every request: restrict it by path, methods, networks or descriptor
     30:13 exempt 3: networks = "10.0.0.0/99": it must be an address or a network, like 10.0.0.0/8 or fd00::/8
 "#;

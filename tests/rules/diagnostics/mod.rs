@@ -1,6 +1,7 @@
 //! The diagnostics of invalid files: every field, in every way that it can be invalid.
 
 mod costs;
+mod descriptors;
 mod exempt;
 mod files;
 mod keys;

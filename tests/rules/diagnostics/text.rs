@@ -138,7 +138,7 @@ fn a_column_counts_characters_and_not_bytes() {
 
 const COLUMNS: &str = r#"
 "größe" = 1
-    7:1 limit "api": unknown field "größe": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, path, methods, key, default, optional, cost, plan, plans, unit, refund_status, settle_json, lease, shadow
+    7:1 limit "api": unknown field "größe": known fields are name, algorithm, limit, window, capacity, queue, max_wait, anchored, sub_windows, time_to_live, retry_after, status, unit, lease, shadow, domain, descriptor, path, methods, key, default, optional, cost, plan, plans, refund_status, settle_json
 
 methods = ["größe", "\u00e9", "🚦", "get"]
     7:12 limit "api": methods = "größe": it must be a method in capital letters, like GET

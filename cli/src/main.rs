@@ -10,6 +10,7 @@ mod gateway;
 mod generate;
 mod keys;
 mod playground;
+mod server;
 mod simulate;
 
 use std::process::ExitCode;
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
     let Cli { command, output } = Cli::parse_args();
     let name = command.name();
     let outcome = match command {
-        Command::Gateway(args) => gateway::run(*args, output),
+        Command::Gateway(args) => gateway::run(&args, output),
         Command::Simulate(args) => simulate::run(&args, output),
         Command::Playground(args) => playground::run(&args, output),
         Command::Check(args) => check::run(&args, output),

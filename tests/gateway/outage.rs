@@ -233,9 +233,9 @@ async fn requests_wait_for_a_frozen_redis_until_the_store_timeout() {
 #[tokio::test]
 async fn a_gateway_starts_without_redis_and_uses_it_once_it_is_up() {
     for (mode, banner) in MODES.into_iter().zip([
-        "open: requests are forwarded unchecked while it fails",
+        "open: requests are admitted unchecked while it fails",
         "closed: requests are rejected while it fails",
-        "local: each gateway counts in memory while it fails",
+        "local: each process counts in memory while it fails",
     ]) {
         let (mut redis, service) = (RedisServer::start(), Service::start().await);
         redis.kill();

@@ -1,6 +1,6 @@
 //! Path normalization: limits and the service see the same path.
 
-#[path = "../../cli/src/gateway/normalize/path.rs"]
+#[path = "../../cli/src/server/normalize/path.rs"]
 mod path;
 
 use proptest::prelude::*;

@@ -39,7 +39,10 @@ fn log_events_have_explicit_targets_and_are_documented() {
     let mut logged_by_tool = BTreeSet::new();
     collect_log_events(&root().join("cli/src"), &mut logged_by_tool);
     let targets: BTreeSet<&str> = logged_by_tool.iter().map(|(_, _, target)| target.as_str()).collect();
-    assert_eq!(targets, BTreeSet::from(["tollgate::cli", "tollgate::gateway"]));
+    assert_eq!(
+        targets,
+        BTreeSet::from(["tollgate::cli", "tollgate::gateway", "tollgate::server"])
+    );
 }
 
 fn collect_log_events(folder: &Path, events: &mut BTreeSet<LogEvent>) {

@@ -2,11 +2,13 @@
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use http::{Uri, uri::Authority};
-use tracing::level_filters::LevelFilter;
 
-use crate::common::{duration::parse_duration, listen::parse_address, store::StoreArgs};
+use crate::{
+    common::{duration::parse_duration, listen::parse_address},
+    server::ServerArgs,
+};
 
 const AFTER_HELP: &str = "\
 Endpoints of the admin address:
@@ -42,62 +44,14 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "URL", value_parser = parse_upstream)]
     pub(crate) upstream: Option<Authority>,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// What to do with requests while Redis fails
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
-    pub(crate) on_store_failure: OnStoreFailure,
-    /// How long a request may wait for Redis [default: 100ms]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) store_timeout: Option<Duration>,
-    /// The address for operators [default: none]. A bare port listens on 127.0.0.1. There is no authentication, and clients of
-    /// this address can reset keys: keep it private
-    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
-    pub(crate) admin: Option<SocketAddr>,
-    /// How long a client may take to send a request head, or to send or receive the next part of a body, and how long its
-    /// connection may be idle
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
-    pub(crate) client_timeout: Duration,
+    pub(crate) server: ServerArgs,
     /// How long the upstream may take to connect, or to send the response head or the next part of a body. It also bounds a
     /// graceful shutdown
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
     pub(crate) upstream_timeout: Duration,
-    /// The log level. debug logs every denied request [default: info]
-    #[arg(long, value_name = "LEVEL", value_enum, conflicts_with_all = ["quiet", "verbose"])]
-    pub(crate) log: Option<LogLevel>,
     /// Forward all requests without counting them, to measure the overhead of the limits
     #[arg(long)]
     pub(crate) no_limits: bool,
-}
-
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum OnStoreFailure {
-    /// Forward them without checking limits
-    #[default]
-    Open,
-    /// Reject them with 503
-    Closed,
-    /// Count them in the memory of each gateway
-    Local,
-}
-
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum LogLevel {
-    Error,
-    Warn,
-    #[default]
-    Info,
-    Debug,
-}
-
-impl From<LogLevel> for LevelFilter {
-    fn from(level: LogLevel) -> Self {
-        match level {
-            LogLevel::Error => Self::ERROR,
-            LogLevel::Warn => Self::WARN,
-            LogLevel::Info => Self::INFO,
-            LogLevel::Debug => Self::DEBUG,
-        }
-    }
 }
 
 /// Clap prefixes errors with the option and the value.

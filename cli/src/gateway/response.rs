@@ -1,25 +1,12 @@
-//! Responses: those of the upstream, and those that the gateway generates.
+//! Responses in place of one of the upstream.
 
-use axum::body::Body;
-use http::{HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
+use http::StatusCode;
 
-pub(crate) type ProxyResponse = Response<Body>;
+use crate::server::response::{ServerResponse, error_response};
 
 /// Marks a response of the upstream, in its extensions.
 #[derive(Clone, Copy)]
 pub(crate) struct FromUpstream;
-
-/// Why the rate limit layer rejected a request, in the extensions of its response.
-#[derive(Clone, Copy)]
-pub(crate) enum RejectionReason {
-    Limited,
-    /// All slots of a concurrency limit are held.
-    AllSlotsHeld,
-    /// The store failed.
-    Unavailable,
-    KeyMissing,
-    KeyAmbiguous,
-}
 
 /// Why a request was not forwarded, or the upstream did not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,12 +56,8 @@ impl ProxyError {
     }
 
     /// The error response. Its extensions contain the error, for metrics.
-    pub(crate) fn into_response(self) -> ProxyResponse {
-        let (error, message) = (self.name(), self.message());
-        let mut response = ProxyResponse::new(format!(r#"{{"error":"{error}","message":"{message}"}}"#).into());
-        *response.status_mut() = self.status();
-        let json = HeaderValue::from_static("application/json");
-        response.headers_mut().insert(CONTENT_TYPE, json);
+    pub(crate) fn into_response(self) -> ServerResponse {
+        let mut response = error_response(self.status(), self.name(), self.message());
         response.extensions_mut().insert(self);
         response
     }

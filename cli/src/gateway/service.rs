@@ -1,18 +1,16 @@
 //! The gateway as a service: normalizes a request, applies the rate limits, forwards it.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
 use http::Request;
 use hyper::body::Incoming;
 use tollgate::RuleSet;
 use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
 
-use super::{
-    metrics::GatewayMetrics,
-    normalize::normalize_request,
-    response::ProxyResponse,
-    store::{BoxedService, GatewayStore},
-    upstream::Proxy,
+use super::{metrics::GatewayMetrics, normalize::normalize_request, upstream::Proxy};
+use crate::server::{
+    response::ServerResponse,
+    store::{BoxedService, ServerStore},
 };
 
 #[derive(Clone)]
@@ -23,7 +21,7 @@ pub(crate) struct GatewayService {
 
 impl GatewayService {
     /// Without `limits`, it only forwards.
-    pub(crate) fn new(proxy: Proxy, limits: Option<(&GatewayStore, RuleSet)>, metrics: GatewayMetrics) -> Self {
+    pub(crate) fn new(proxy: Proxy, limits: Option<(&ServerStore, RuleSet)>, metrics: GatewayMetrics) -> Self {
         let proxy = Arc::new(proxy);
         let forward = service_fn(move |request| {
             let proxy = Arc::clone(&proxy);
@@ -36,12 +34,13 @@ impl GatewayService {
         Self { limited, metrics }
     }
 
-    pub(crate) async fn call(self, request: Request<Incoming>) -> Result<ProxyResponse, Infallible> {
+    pub(crate) async fn call(self, request: Request<Incoming>) -> ServerResponse {
         let response = match normalize_request(request) {
-            Ok(request) => self.limited.oneshot(request).await?,
-            Err(error) => error.into_response(),
+            Ok(request) => self.limited.oneshot(request).await,
+            Err(error) => Ok(error.into_response()),
         };
+        let Ok(response) = response;
         self.metrics.record_response(&response);
-        Ok(response)
+        response
     }
 }

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
-use crate::gateway::connection::TCP_KEEPALIVE_INTERVAL;
+use crate::server::connection::TCP_KEEPALIVE_INTERVAL;
 
 #[derive(Clone)]
 pub(crate) struct Connector {

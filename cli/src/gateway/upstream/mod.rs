@@ -8,4 +8,13 @@ mod request_body;
 mod response_body;
 mod websocket;
 
+use std::time::Duration;
+
 pub(crate) use self::proxy::Proxy;
+
+/// How long either side may stall.
+#[derive(Clone, Copy)]
+pub(crate) struct Timeouts {
+    pub(crate) client: Duration,
+    pub(crate) upstream: Duration,
+}

@@ -16,6 +16,7 @@ use hyper_util::{
 use tollgate::{Permit, RuleSet};
 
 use super::{
+    Timeouts,
     connector::Connector,
     error,
     request_body::{RequestBody, Side, UploadMonitor},
@@ -25,12 +26,15 @@ use super::{
 use crate::{
     common::random_id,
     gateway::{
-        connection::{MAX_HEAD_BYTES, Timeouts, UnreadBody},
         headers,
-        log_throttle::LogThrottle,
         metrics::GatewayMetrics,
-        response::{FromUpstream, ProxyError, ProxyResponse},
+        response::{FromUpstream, ProxyError},
         sanitize::sanitize_forwarded,
+    },
+    server::{
+        connection::{MAX_HEAD_BYTES, UnreadBody},
+        log_throttle::LogThrottle,
+        response::ServerResponse,
     },
 };
 
@@ -70,7 +74,7 @@ impl Proxy {
     }
 
     /// Returns the upstream's response, or an error response.
-    pub(crate) async fn forward(&self, request: Request<Incoming>) -> ProxyResponse {
+    pub(crate) async fn forward(&self, request: Request<Incoming>) -> ServerResponse {
         let result = self.try_forward(request).await;
         if let Err(error @ (ProxyError::BadUpstream | ProxyError::UpstreamTimeout)) = result {
             self.failures.record(|failures| {
@@ -86,7 +90,7 @@ impl Proxy {
         result.unwrap_or_else(ProxyError::into_response)
     }
 
-    async fn try_forward(&self, mut request: Request<Incoming>) -> Result<ProxyResponse, ProxyError> {
+    async fn try_forward(&self, mut request: Request<Incoming>) -> Result<ServerResponse, ProxyError> {
         if request.headers().get_all(VIA).iter().any(|via| self.is_own_via(via)) {
             return Err(ProxyError::LoopDetected);
         }
@@ -135,7 +139,7 @@ impl Proxy {
         upgrade: Option<WebSocketUpgrade>,
         mut response: Response<Incoming>,
         upload: UploadMonitor,
-    ) -> Result<ProxyResponse, ProxyError> {
+    ) -> Result<ServerResponse, ProxyError> {
         if headers::has_unsupported_transfer_coding(response.headers()) {
             return Err(ProxyError::BadUpstream);
         }

@@ -14,7 +14,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::gateway::connection::{Timeouts, UnreadBody};
+use super::Timeouts;
+use crate::server::connection::UnreadBody;
 
 /// A body that reports which side it waits for. It ends with an error when its [`UploadMonitor`] is dropped.
 pub(crate) struct RequestBody {

@@ -17,7 +17,7 @@ use tokio::{
 };
 use tollgate::Permit;
 
-use crate::gateway::{connection::ConnectionPermit, headers::list_contains};
+use crate::{gateway::headers::list_contains, server::connection::ConnectionPermit};
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 

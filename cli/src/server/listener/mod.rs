@@ -2,8 +2,9 @@
 
 mod closing;
 
-use std::{future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, future, net::SocketAddr, sync::Arc, time::Duration};
 
+use futures_util::FutureExt;
 use hyper::{
     Request,
     body::Incoming,
@@ -21,10 +22,10 @@ use tokio_io_timeout::TimeoutStream;
 
 use self::closing::ClosingConnection;
 use super::{
-    connection::{ConnectionPermit, MAX_HEAD_BYTES, TCP_KEEPALIVE_INTERVAL, Timeouts, UnreadBody},
+    connection::{ConnectionPermit, MAX_HEAD_BYTES, TCP_KEEPALIVE_INTERVAL, UnreadBody},
     log_throttle::LogThrottle,
-    metrics::GatewayMetrics,
-    service::GatewayService,
+    metrics::ServerMetrics,
+    response::ServerResponse,
 };
 
 /// The maximum if the limit of open files allows more.
@@ -39,29 +40,43 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 pub(crate) struct Listener {
     permits: Arc<Semaphore>,
     max_connections: usize,
-    timeouts: Timeouts,
-    metrics: GatewayMetrics,
+    client_timeout: Duration,
+    drain: Drain,
+    metrics: ServerMetrics,
     full: LogThrottle,
 }
 
+/// How long requests in flight may take after `shutdown`.
+#[derive(Clone, Copy)]
+pub(crate) struct Drain {
+    pub(crate) timeout: Duration,
+    /// The option that sets it.
+    pub(crate) option: &'static str,
+}
+
 impl Listener {
-    pub(crate) fn new(timeouts: Timeouts, metrics: GatewayMetrics) -> Self {
-        // Each client may need an upstream connection.
+    pub(crate) fn new(client_timeout: Duration, drain: Drain, metrics: ServerMetrics) -> Self {
+        // Each client of the gateway may need an upstream connection.
         let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
         let max = files.saturating_sub(RESERVED_FILES) / 2;
         let max_connections = usize::try_from(max).map_or(MAX_CONNECTIONS, |max| max.clamp(1, MAX_CONNECTIONS));
         Self {
             permits: Arc::new(Semaphore::new(max_connections)),
             max_connections,
-            timeouts,
+            client_timeout,
+            drain,
             metrics,
             full: LogThrottle::default(),
         }
     }
 
     /// Accepts connections until `shutdown`. Then it closes the listening socket and idle connections, and drains the others
-    /// for at most the upstream timeout.
-    pub(crate) async fn serve(self, listener: TcpListener, service: GatewayService, shutdown: watch::Receiver<bool>) {
+    /// for at most the drain timeout.
+    pub(crate) async fn serve<S, F>(self, listener: TcpListener, service: S, shutdown: watch::Receiver<bool>)
+    where
+        S: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = ServerResponse> + Send + 'static,
+    {
         tokio::select! {
             () = self.accept(&listener, &service, &shutdown) => {}
             () = requested(shutdown.clone()) => {}
@@ -69,25 +84,38 @@ impl Listener {
         drop(listener);
         let max = u32::try_from(self.max_connections).expect("MAX_CONNECTIONS fits");
         let all_closed = self.permits.acquire_many(max);
-        if timeout(self.timeouts.upstream, all_closed).await.is_err() {
+        if timeout(self.drain.timeout, all_closed).await.is_err() {
             tracing::warn!(
-                target: "tollgate::gateway",
-                "drain timeout elapsed: closing connections with requests in flight; --upstream-timeout sets the timeout"
+                target: "tollgate::server",
+                timeout = ?self.drain.timeout,
+                option = self.drain.option,
+                "drain timeout elapsed: closing connections with requests in flight; the option sets the timeout"
             );
         }
     }
 
-    async fn accept(&self, listener: &TcpListener, service: &GatewayService, shutdown: &watch::Receiver<bool>) {
+    async fn accept<S, F>(&self, listener: &TcpListener, service: &S, shutdown: &watch::Receiver<bool>)
+    where
+        S: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = ServerResponse> + Send + 'static,
+    {
         loop {
             let permit = self.acquire_permit().await;
             match listener.accept().await {
                 Ok((socket, peer)) => {
                     let permit = ConnectionPermit::new(permit, self.metrics.connection_opened());
                     let (service, shutdown) = (service.clone(), shutdown.clone());
-                    tokio::spawn(serve_connection(socket, peer, permit, service, self.timeouts, shutdown));
+                    tokio::spawn(serve_connection(
+                        socket,
+                        peer,
+                        permit,
+                        service,
+                        self.client_timeout,
+                        shutdown,
+                    ));
                 }
                 Err(error) => {
-                    tracing::warn!(target: "tollgate::gateway", %error, "accepting a client connection failed; retrying");
+                    tracing::warn!(target: "tollgate::server", %error, "accepting a client connection failed; retrying");
                     sleep(ACCEPT_RETRY_DELAY).await;
                 }
             }
@@ -103,7 +131,7 @@ impl Listener {
                 let connections = self.max_connections;
                 self.full.record(|times| {
                     tracing::warn!(
-                        target: "tollgate::gateway",
+                        target: "tollgate::server",
                         connections,
                         times,
                         "connection limit reached: new clients wait until a connection closes"
@@ -116,14 +144,17 @@ impl Listener {
 }
 
 /// Serves a connection until it closes, or at shutdown until its response is sent.
-async fn serve_connection(
+async fn serve_connection<S, F>(
     socket: TcpStream,
     peer: SocketAddr,
     permit: ConnectionPermit,
-    service: GatewayService,
-    timeouts: Timeouts,
+    service: S,
+    client_timeout: Duration,
     shutdown: watch::Receiver<bool>,
-) {
+) where
+    S: Fn(Request<Incoming>) -> F,
+    F: Future<Output = ServerResponse>,
+{
     let (request_permit, unread) = (permit.clone(), UnreadBody::default());
     let request_unread = unread.clone();
     let hyper_service = service_fn(move |mut request: Request<Incoming>| {
@@ -132,14 +163,14 @@ async fn serve_connection(
         extensions.insert(peer);
         extensions.insert(request_permit.clone());
         extensions.insert(request_unread.clone());
-        service.clone().call(request)
+        service(request).map(Ok::<_, Infallible>)
     });
     set_socket_options(&socket);
     let mut socket = TimeoutStream::new(socket);
-    socket.set_write_timeout(Some(timeouts.client));
+    socket.set_write_timeout(Some(client_timeout));
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(timeouts.client)
+        .header_read_timeout(client_timeout)
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(Box::pin(socket)), hyper_service)
         .with_upgrades();
@@ -156,7 +187,7 @@ async fn serve_connection(
             has_partial_head: !read_buf.is_empty(),
             has_unread_body: unread.is_unread(),
         };
-        closing.close(result, peer, timeouts.client).await;
+        closing.close(result, peer, client_timeout).await;
     }
     drop(permit);
 }

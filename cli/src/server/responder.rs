@@ -1,4 +1,4 @@
-//! The responder of the gateway's limits: the library's responses, with their reason for metrics.
+//! The responder of a server's limits: the library's responses, with their reason for metrics.
 
 use std::convert::Infallible;
 
@@ -6,18 +6,18 @@ use http::Request;
 use hyper::body::Incoming;
 use tollgate::{AnyAlgorithm, Decision, HttpResponder, KeyError, Outcome, Permit, Rejection, Respond, TierDecision};
 
-use super::response::{ProxyResponse, RejectionReason};
+use super::response::{RejectionReason, ServerResponse};
 
 /// Responds like [`HttpResponder`], and adds the reason of a rejection to the response's extensions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct GatewayResponder(HttpResponder);
+pub(super) struct ServerResponder(HttpResponder);
 
 /// Fixes the type parameters of the responder's implementation.
-fn inner(responder: &HttpResponder) -> &impl Respond<Request<Incoming>, ProxyResponse, Infallible, Context = bool> {
+fn inner(responder: &HttpResponder) -> &impl Respond<Request<Incoming>, ServerResponse, Infallible, Context = bool> {
     responder
 }
 
-impl Respond<Request<Incoming>, ProxyResponse, Infallible> for GatewayResponder {
+impl Respond<Request<Incoming>, ServerResponse, Infallible> for ServerResponder {
     type Context = bool;
 
     fn context(&self, request: &Request<Incoming>) -> bool {
@@ -32,18 +32,18 @@ impl Respond<Request<Incoming>, ProxyResponse, Infallible> for GatewayResponder 
         inner(&self.0).forward_permit(permit, request);
     }
 
-    fn reject(&self, context: bool, rejection: Rejection) -> Result<ProxyResponse, Infallible> {
+    fn reject(&self, context: bool, rejection: Rejection) -> Result<ServerResponse, Infallible> {
         let reason = reason(&rejection);
         let mut response = inner(&self.0).reject(context, rejection)?;
         response.extensions_mut().insert(reason);
         Ok(response)
     }
 
-    fn admit(&self, context: bool, decision: &Decision, response: &mut ProxyResponse) {
+    fn admit(&self, context: bool, decision: &Decision, response: &mut ServerResponse) {
         inner(&self.0).admit(context, decision, response);
     }
 
-    fn hold(&self, permit: Permit, response: &mut ProxyResponse) {
+    fn hold(&self, permit: Permit, response: &mut ServerResponse) {
         inner(&self.0).hold(permit, response);
     }
 }

@@ -1,14 +1,9 @@
 //! Rewrites requests so that the rate limits and the upstream interpret them identically.
 
-mod path;
-
-use http::{
-    HeaderValue, Method, Request, Uri, Version,
-    header::HOST,
-    uri::{Authority, PathAndQuery},
-};
+use http::{HeaderValue, Method, Request, Version, header::HOST, uri::Authority};
 
 use super::{headers, response::ProxyError};
+use crate::server::normalize::normalize_target;
 
 /// Normalizes the path and the `Host` header, or rejects the request.
 pub(crate) fn normalize_request<B>(mut request: Request<B>) -> Result<Request<B>, ProxyError> {
@@ -38,13 +33,4 @@ pub(crate) fn normalize_request<B>(mut request: Request<B>) -> Result<Request<B>
     };
     *request.uri_mut() = target.into();
     Ok(request)
-}
-
-fn normalize_target(uri: &Uri) -> Result<PathAndQuery, &'static str> {
-    let path = path::normalize_path(uri.path())?;
-    let target = match uri.query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.into_owned(),
-    };
-    target.parse().map_err(|_| "The path is invalid.")
 }

@@ -1,4 +1,4 @@
-//! Limits and state that client and upstream connections share.
+//! Limits and state of connections.
 
 use std::{
     sync::{
@@ -18,12 +18,6 @@ pub(crate) const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// The interval of TCP keepalive probes, which detect dead peers of idle connections: a WebSocket may be idle indefinitely.
 pub(crate) const TCP_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(60);
-
-#[derive(Clone, Copy)]
-pub(crate) struct Timeouts {
-    pub(crate) client: Duration,
-    pub(crate) upstream: Duration,
-}
 
 /// The permit of a client connection. A WebSocket tunnel keeps a clone of it.
 #[derive(Clone)]

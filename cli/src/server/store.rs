@@ -1,4 +1,4 @@
-//! The store of the gateway, and what happens to requests while it fails.
+//! The store of a server, and what happens to requests while it fails.
 
 use std::{convert::Infallible, sync::LazyLock, time::Duration};
 
@@ -11,7 +11,7 @@ use tollgate::{
 };
 use tower::{Layer, Service, util::BoxCloneSyncService};
 
-use super::{args::OnStoreFailure, responder::GatewayResponder, response::ProxyResponse};
+use super::{args::OnStoreFailure, responder::ServerResponder, response::ServerResponse};
 use crate::common::store::StoreConfig;
 
 /// Bounds a health check, so that an operator gets the result within a second.
@@ -23,16 +23,16 @@ static HEALTH_CHECK: LazyLock<Charge> = LazyLock::new(|| {
     Charge::new(limit, Key::new("health"))
 });
 
-pub(crate) type BoxedService = BoxCloneSyncService<Request<Incoming>, ProxyResponse, Infallible>;
+pub(crate) type BoxedService = BoxCloneSyncService<Request<Incoming>, ServerResponse, Infallible>;
 
 #[derive(Clone)]
-pub(crate) enum GatewayStore {
+pub(crate) enum ServerStore {
     Memory(MemoryStore),
     Redis(RedisStore, OnStoreFailure),
     Local(RedisStore, Fallback<RedisStore>),
 }
 
-impl GatewayStore {
+impl ServerStore {
     pub(crate) fn new(
         config: &StoreConfig,
         on_failure: OnStoreFailure,
@@ -55,10 +55,10 @@ impl GatewayStore {
     /// Wraps a service in the rate limit layer.
     pub(crate) fn rate_limit<S>(&self, rules: RuleSet, service: S) -> BoxedService
     where
-        S: Service<Request<Incoming>, Response = ProxyResponse, Error = Infallible> + Clone + Send + Sync + 'static,
+        S: Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
     {
-        let responder = GatewayResponder::default();
+        let responder = ServerResponder::default();
         match self {
             Self::Memory(store) => boxed(RulesLayer::new(rules, store.clone()).respond_with(responder), service),
             Self::Redis(store, on_failure) => {
@@ -110,7 +110,7 @@ impl GatewayStore {
         }
     }
 
-    /// Returns what this gateway holds, so that others need not wait until it expires: slots whose requests have just ended, and units of
+    /// Returns what this process holds, so that others need not wait until it expires: slots whose requests have just ended, and units of
     /// leases. Bounded by the deadline of the store.
     pub(crate) async fn return_held(&self) {
         if let Some(redis) = self.redis() {
@@ -145,7 +145,7 @@ fn boxed<L, S>(layer: L, service: S) -> BoxedService
 where
     L: Layer<S>,
     L::Service:
-        Service<Request<Incoming>, Response = ProxyResponse, Error = Infallible> + Clone + Send + Sync + 'static,
+        Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
     <L::Service as Service<Request<Incoming>>>::Future: Send,
 {
     BoxCloneSyncService::new(layer.layer(service))

@@ -7,11 +7,11 @@ use axum::{
 use serde::Deserialize;
 use tollgate::{Charge, Decision, Key, Operation};
 
-use super::{
-    AdminState,
-    response::{AdminError, PrettyJson},
+use super::{AdminState, error::AdminError};
+use crate::{
+    common::key_state::{KeyState, find_limit},
+    server::response::PrettyJson,
 };
-use crate::common::key_state::{KeyState, find_limit};
 
 /// The limit's name, and the identity as stored in Redis.
 type KeyPath = Path<(String, String)>;
@@ -45,7 +45,7 @@ pub(super) async fn reset(
     let decision = state.apply(Operation::Reset(charge.into())).await?;
     if !was_unused {
         let key = Key::verbatim(identity).digest();
-        tracing::info!(target: "tollgate::gateway", limit, key, "an operator reset a key");
+        tracing::info!(target: "tollgate::server", limit, key, "an operator reset a key");
     }
     Ok(key_json(&decision, was_unused))
 }

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::response::AdminError;
+use super::error::AdminError;
 
 pub(super) async fn require_local_host(request: Request, next: Next) -> Response {
     let headers = request.headers().get_all(HOST).into_iter();

@@ -3,30 +3,19 @@
 use axum::{
     extract::State,
     http::{StatusCode, header::CONTENT_TYPE},
-    response::IntoResponse,
+    response::{IntoResponse, Response},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{
-    AdminState,
-    response::{AdminError, PrettyJson},
-};
+use super::{AdminState, error::AdminError};
+use crate::server::{self, response::PrettyJson};
 
 /// The content type of Prometheus's text format.
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// `/healthz`: 200 also while the store fails, because a restart of the gateway would not help.
-pub(super) async fn health(State(state): State<AdminState>) -> impl IntoResponse {
-    let store = state.store.check_health().await;
-    let (status, name) = match (*state.shutdown.borrow(), store.is_up) {
-        (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "ending"),
-        (false, true) => (StatusCode::OK, "ok"),
-        (false, false) => (StatusCode::OK, "store_failing"),
-    };
-    (
-        status,
-        PrettyJson(json!({ "status": name, "store": store.description })),
-    )
+/// `/healthz`.
+pub(super) async fn health(State(state): State<AdminState>) -> Response {
+    server::health(&state.store, &state.shutdown).await
 }
 
 /// `/metrics`, for Prometheus.

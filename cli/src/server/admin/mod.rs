@@ -1,22 +1,22 @@
 //! The admin address: health, metrics, rules and keys, for operators.
 
+mod error;
 mod host_check;
 mod keys;
-mod response;
 mod status;
 
 use axum::{Router, middleware::from_fn, routing::get};
 use tokio::{net::TcpListener, sync::watch};
 use tollgate::RuleSet;
 
-use self::response::AdminError;
-use super::{metrics::GatewayMetrics, store::GatewayStore};
+use self::error::AdminError;
+use super::{metrics::ServerMetrics, store::ServerStore};
 
 #[derive(Clone)]
 pub(crate) struct AdminState {
     pub(crate) rules: RuleSet,
-    pub(crate) store: GatewayStore,
-    pub(crate) metrics: GatewayMetrics,
+    pub(crate) store: ServerStore,
+    pub(crate) metrics: ServerMetrics,
     pub(crate) shutdown: watch::Receiver<bool>,
 }
 

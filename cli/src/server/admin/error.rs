@@ -1,19 +1,12 @@
-//! JSON responses.
+//! Error responses.
 
 use axum::{
-    http::{StatusCode, header::CONTENT_TYPE},
+    http::StatusCode,
     response::{IntoResponse, Response},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Indented JSON.
-pub(super) struct PrettyJson(pub(super) Value);
-
-impl IntoResponse for PrettyJson {
-    fn into_response(self) -> Response {
-        ([(CONTENT_TYPE, "application/json")], format!("{:#}\n", self.0)).into_response()
-    }
-}
+use crate::server::response::PrettyJson;
 
 /// An error response with a message.
 pub(super) struct AdminError {

@@ -33,7 +33,7 @@ impl ClosingConnection {
             }
             return;
         };
-        tracing::debug!(target: "tollgate::gateway", %peer, %error, "client connection failed");
+        tracing::debug!(target: "tollgate::server", %peer, %error, "client connection failed");
         if error.is_parse() {
             self.linger(client_timeout).await;
         } else if !error.is_timeout() {

@@ -16,6 +16,7 @@ mod rng;
 mod runner;
 mod scaling;
 mod server;
+mod service;
 mod subprocess;
 mod tier;
 mod wrk;
@@ -34,6 +35,7 @@ const GROUPS: &[Group] = &[
     memory::GROUP,
     axum::GROUP,
     gateway::GROUP,
+    service::GROUP,
     scaling::GROUP,
     instructions::GROUP,
     observe::GROUP,

@@ -20,5 +20,5 @@ pub(crate) mod store;
 pub(crate) use self::{
     args::ServerArgs,
     health::health,
-    run::{Server, start},
+    run::{Server, shutdown_requested, start},
 };

@@ -1,6 +1,7 @@
 //! Starts a server, and shuts it down after a signal.
 
 use std::{
+    future,
     io::{Write, stdout},
     net::SocketAddr,
     path::Path,
@@ -128,5 +129,12 @@ impl Server {
             () = drain => {}
             _ = second.recv() => {}
         }
+    }
+}
+
+/// Returns when the server has to end.
+pub(crate) async fn shutdown_requested(mut shutdown: watch::Receiver<bool>) {
+    if shutdown.wait_for(|shutdown| *shutdown).await.is_err() {
+        future::pending().await
     }
 }

@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tollgate::{
     Charge, Decision, Fallback, FixedWindow, Key, Limit, MemoryStore, Operation, Quota, RedisStore, RedisStoreBuilder,
-    RuleSet, RulesLayer, Store, StoreError,
+    Respond, RuleSet, RulesLayer, Store, StoreError, policy::Policy,
 };
 use tower::{Layer, Service, util::BoxCloneSyncService};
 
@@ -52,13 +52,28 @@ impl ServerStore {
         })
     }
 
-    /// Wraps a service in the rate limit layer.
+    /// Wraps a service of HTTP requests in the rate limit layer.
     pub(crate) fn rate_limit<S>(&self, rules: RuleSet, service: S) -> BoxedService
     where
         S: Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
-        S::Future: Send,
+        S::Future: Send + 'static,
     {
-        let responder = ServerResponder::default();
+        self.rate_limit_with(rules, ServerResponder::default(), service)
+    }
+
+    /// Wraps a service of requests that rules apply to in the rate limit layer.
+    pub(crate) fn rate_limit_with<Req, R, S>(
+        &self,
+        rules: RuleSet,
+        responder: R,
+        service: S,
+    ) -> BoxCloneSyncService<Req, S::Response, S::Error>
+    where
+        Req: Send + 'static,
+        R: Respond<Req, S::Response, S::Error, Context: Send> + Clone + Send + Sync + 'static,
+        S: Service<Req, Response: Send, Error: Send, Future: Send + 'static> + Clone + Send + Sync + 'static,
+        RuleSet: Policy<Req, S::Response>,
+    {
         match self {
             Self::Memory(store) => boxed(RulesLayer::new(rules, store.clone()).respond_with(responder), service),
             Self::Redis(store, on_failure) => {
@@ -141,12 +156,12 @@ impl StoreHealth {
     }
 }
 
-fn boxed<L, S>(layer: L, service: S) -> BoxedService
+fn boxed<L, S, Req>(layer: L, service: S) -> BoxCloneSyncService<Req, S::Response, S::Error>
 where
     L: Layer<S>,
     L::Service:
-        Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
-    <L::Service as Service<Request<Incoming>>>::Future: Send,
+        Service<Req, Response = S::Response, Error = S::Error, Future: Send + 'static> + Clone + Send + Sync + 'static,
+    S: Service<Req>,
 {
     BoxCloneSyncService::new(layer.layer(service))
 }

@@ -2,7 +2,7 @@
 
 mod closing;
 
-use std::{convert::Infallible, future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 use hyper::{
@@ -26,6 +26,7 @@ use super::{
     log_throttle::LogThrottle,
     metrics::ServerMetrics,
     response::ServerResponse,
+    shutdown_requested,
 };
 
 /// The maximum if the limit of open files allows more.
@@ -79,7 +80,7 @@ impl Listener {
     {
         tokio::select! {
             () = self.accept(&listener, &service, &shutdown) => {}
-            () = requested(shutdown.clone()) => {}
+            () = shutdown_requested(shutdown.clone()) => {}
         }
         drop(listener);
         let max = u32::try_from(self.max_connections).expect("MAX_CONNECTIONS fits");
@@ -176,7 +177,7 @@ async fn serve_connection<S, F>(
         .with_upgrades();
     let result = tokio::select! {
         result = &mut connection => result,
-        () = requested(shutdown) => {
+        () = shutdown_requested(shutdown) => {
             std::pin::Pin::new(&mut connection).graceful_shutdown();
             (&mut connection).await
         }
@@ -199,11 +200,4 @@ fn set_socket_options(socket: &TcpStream) {
         .with_time(TCP_KEEPALIVE_INTERVAL)
         .with_interval(TCP_KEEPALIVE_INTERVAL);
     SockRef::from(socket).set_tcp_keepalive(&keepalive).ok();
-}
-
-/// Returns when shutdown is requested.
-async fn requested(mut shutdown: watch::Receiver<bool>) {
-    if shutdown.wait_for(|shutdown| *shutdown).await.is_err() {
-        future::pending().await
-    }
 }

@@ -3,7 +3,6 @@
 use std::{convert::Infallible, sync::LazyLock, time::Duration};
 
 use http::Request;
-use hyper::body::Incoming;
 use tokio::time::timeout;
 use tollgate::{
     Charge, Decision, Fallback, FixedWindow, Key, Limit, MemoryStore, Operation, Quota, RedisStore, RedisStoreBuilder,
@@ -23,7 +22,7 @@ static HEALTH_CHECK: LazyLock<Charge> = LazyLock::new(|| {
     Charge::new(limit, Key::new("health"))
 });
 
-pub(crate) type BoxedService = BoxCloneSyncService<Request<Incoming>, ServerResponse, Infallible>;
+pub(crate) type BoxedService<B> = BoxCloneSyncService<Request<B>, ServerResponse, Infallible>;
 
 #[derive(Clone)]
 pub(crate) enum ServerStore {
@@ -53,12 +52,12 @@ impl ServerStore {
     }
 
     /// Wraps a service in the rate limit layer.
-    pub(crate) fn rate_limit<S>(&self, rules: RuleSet, service: S) -> BoxedService
+    pub(crate) fn rate_limit<B, S>(&self, rules: RuleSet, responder: ServerResponder, service: S) -> BoxedService<B>
     where
-        S: Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
+        B: Send + 'static,
+        S: Service<Request<B>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
     {
-        let responder = ServerResponder::default();
         match self {
             Self::Memory(store) => boxed(RulesLayer::new(rules, store.clone()).respond_with(responder), service),
             Self::Redis(store, on_failure) => {
@@ -141,12 +140,12 @@ impl StoreHealth {
     }
 }
 
-fn boxed<L, S>(layer: L, service: S) -> BoxedService
+fn boxed<B, L, S>(layer: L, service: S) -> BoxedService<B>
 where
+    B: 'static,
     L: Layer<S>,
-    L::Service:
-        Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
-    <L::Service as Service<Request<Incoming>>>::Future: Send,
+    L::Service: Service<Request<B>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
+    <L::Service as Service<Request<B>>>::Future: Send,
 {
     BoxCloneSyncService::new(layer.layer(service))
 }

@@ -5,7 +5,7 @@ use std::env;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, builder::styling, error::ErrorKind};
 use tracing::level_filters::LevelFilter;
 
-use crate::{check, common::output, gateway, generate, keys, playground, simulate};
+use crate::{check, common::output, gateway, generate, keys, playground, service, simulate};
 
 const STYLES: styling::Styles = styling::Styles::styled()
     .header(styling::AnsiColor::Green.on_default().bold())
@@ -15,7 +15,7 @@ const STYLES: styling::Styles = styling::Styles::styled()
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  success; gateway and playground: ended by a signal
+  0  success; gateway, service and playground: ended by a signal
   1  failure, or check found an error
   2  invalid arguments
   130, 143, 129  simulate was ended by Ctrl-C, SIGTERM or SIGHUP
@@ -36,6 +36,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Gateway(Box<gateway::GatewayArgs>),
+    Service(Box<service::ServiceArgs>),
     Simulate(simulate::SimulateArgs),
     Playground(playground::PlaygroundArgs),
     Check(check::CheckArgs),
@@ -51,6 +52,7 @@ impl Command {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Gateway(_) => "gateway",
+            Self::Service(_) => "service",
             Self::Simulate(_) => "simulate",
             Self::Playground(_) => "playground",
             Self::Check(_) => "check",

@@ -1,4 +1,4 @@
-//! The `tollgate` command-line tool: a rate-limiting gateway and tools for operators, as subcommands.
+//! The `tollgate` command-line tool: a rate-limiting gateway, a rate limit service and tools for operators, as subcommands.
 //!
 //! `cargo install --path cli` installs it; `cargo run -p tollgate-cli -- --help` runs it from a clone. docs/cli.md shows a run
 //! of each subcommand.
@@ -11,6 +11,7 @@ mod generate;
 mod keys;
 mod playground;
 mod server;
+mod service;
 mod simulate;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let name = command.name();
     let outcome = match command {
         Command::Gateway(args) => gateway::run(&args, output),
+        Command::Service(args) => service::run(&args, output),
         Command::Simulate(args) => simulate::run(&args, output),
         Command::Playground(args) => playground::run(&args, output),
         Command::Check(args) => check::run(&args, output),

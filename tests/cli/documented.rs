@@ -27,15 +27,18 @@ struct Page {
     running: Vec<Child>,
     commands: usize,
     _redis: RedisServer,
-    _free: [Port; 4],
+    _free: [Port; 5],
 }
 
 impl Page {
     fn new() -> Self {
         let redis = RedisServer::start();
-        let free = [Port::free(), Port::free(), Port::free(), Port::free()];
+        let free = [(); 5].map(|()| Port::free());
         let numbers = free.iter().map(|port| port.number().to_string());
-        let mut ports: Vec<_> = ["8080", "8081", "9090", "4000"].into_iter().zip(numbers).collect();
+        let mut ports: Vec<_> = ["8080", "8081", "8082", "9090", "4000"]
+            .into_iter()
+            .zip(numbers)
+            .collect();
         let port = redis.url().rsplit(':').next().unwrap().to_owned();
         ports.push(("6379", port));
         Self {

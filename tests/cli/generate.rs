@@ -47,7 +47,7 @@ fn the_program_and_each_subcommand_have_a_man_page() {
     let folder = folder_with(RULES);
     let page = Run::in_a_pipe(folder.path(), &["man"]).success();
     assert!(page.contains(".TH tollgate 1 "), "{page}");
-    for subcommand in ["gateway", "simulate", "playground", "check", "peek", "reset"] {
+    for subcommand in ["gateway", "service", "simulate", "playground", "check", "peek", "reset"] {
         assert!(page.contains(&format!("tollgate\\-{subcommand}(1)")), "{subcommand}");
         let page = Run::in_a_pipe(folder.path(), &["man", subcommand]).success();
         assert!(page.contains(&format!(".TH tollgate-{subcommand} 1 ")), "{page}");

@@ -18,8 +18,9 @@ use support::{
     terminal::on_a_terminal,
 };
 
-const SUBCOMMANDS: [&str; 8] = [
+const SUBCOMMANDS: [&str; 9] = [
     "gateway",
+    "service",
     "simulate",
     "playground",
     "check",

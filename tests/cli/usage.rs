@@ -74,7 +74,7 @@ fn usage_errors_are_explained() {
         (&["completions", "cmd"], "invalid value 'cmd' for '<SHELL>'"),
         (
             &["man", "gatewy"],
-            "there is no subcommand \"gatewy\"; the subcommands are gateway, simulate, playground, check, peek, reset, completions, man",
+            "there is no subcommand \"gatewy\"; the subcommands are gateway, service, simulate, playground, check, peek, reset, completions, man",
         ),
         (
             &["playground", "--prefix", "mine"],
@@ -111,6 +111,7 @@ fn errors_hide_passwords() {
         for arguments in [
             &["gateway", "--listen", "no-port", "--store", store][..],
             &["gateway", "--log", "loud", "--store", store],
+            &["service", "--http", "no-port", "--store", store],
             &["simulate", "--store", store],
             &["playground", "--listen", "0", "--store", store],
             &["check", "--store", store],
@@ -131,6 +132,7 @@ fn a_missing_file_is_named_in_one_line() {
     let key = ["--store", "redis://127.0.0.1:1", "--limit", "all"];
     for arguments in [
         &["gateway", "--listen", "0", "--rules", "missing.toml"][..],
+        &["service", "--http", "0", "--rules", "missing.toml"],
         &["simulate", "--rules", "missing.toml", "--log", "rules.toml"],
         &["simulate", "--rules", "rules.toml", "--log", "missing.toml"],
         &["check", "missing.toml"],

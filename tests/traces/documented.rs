@@ -41,7 +41,12 @@ fn log_events_have_explicit_targets_and_are_documented() {
     let targets: BTreeSet<&str> = logged_by_tool.iter().map(|(_, _, target)| target.as_str()).collect();
     assert_eq!(
         targets,
-        BTreeSet::from(["tollgate::cli", "tollgate::gateway", "tollgate::server"])
+        BTreeSet::from([
+            "tollgate::cli",
+            "tollgate::gateway",
+            "tollgate::server",
+            "tollgate::service"
+        ])
     );
 }
 

@@ -7,18 +7,10 @@ use http::{Uri, uri::Authority};
 
 use crate::{
     common::{duration::parse_duration, listen::parse_address},
-    server::ServerArgs,
+    server::{ADMIN_ENDPOINTS, ServerArgs},
 };
 
-const AFTER_HELP: &str = "\
-Endpoints of the admin address:
-  GET    /healthz                  health of the gateway and its store
-  GET    /metrics                  metrics for Prometheus
-  GET    /limits                   the current rules, as JSON
-  GET    /keys/<limit>/<identity>  the state of one key, for example
-                                   /keys/user/x-user-id:alice?plan=pro
-  DELETE /keys/<limit>/<identity>  resets the key to its full quota
-
+const FORWARDING: &str = "\
 Requests are forwarded as they are, with three exceptions: X-Forwarded-For gets
 the address of the client, headers that only trusted proxies may set ([trust] in
 the rules file) are removed from all other requests, and the path is normalized
@@ -32,7 +24,7 @@ it immediately. Changes of the rules file take effect without a restart.";
 ///
 /// Without arguments it uses built-in rules and a built-in upstream, to try it with curl.
 #[derive(Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = format!("{ADMIN_ENDPOINTS}\n\n{FORWARDING}"))]
 pub(crate) struct GatewayArgs {
     /// The rules file, reloaded whenever it changes [default: built-in sample rules]
     #[arg(long, value_name = "FILE")]

@@ -39,7 +39,7 @@ impl GatewayMetrics {
         if extensions.get::<FromUpstream>().is_some() {
             requests.record_passed();
         } else if let Some(error) = extensions.get::<ProxyError>() {
-            counter!("gateway_requests_total", "answer" => error.name()).increment(1);
+            requests.record_error(error.name());
         } else {
             // The rate limit layer responded.
             let reason = extensions.get().copied();

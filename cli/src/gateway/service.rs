@@ -9,13 +9,14 @@ use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
 
 use super::{metrics::GatewayMetrics, normalize::normalize_request, upstream::Proxy};
 use crate::server::{
+    responder::ServerResponder,
     response::ServerResponse,
     store::{BoxedService, ServerStore},
 };
 
 #[derive(Clone)]
 pub(crate) struct GatewayService {
-    limited: BoxedService,
+    limited: BoxedService<Incoming>,
     metrics: GatewayMetrics,
 }
 
@@ -28,7 +29,7 @@ impl GatewayService {
             async move { Ok(proxy.forward(request).await) }
         });
         let limited = match limits {
-            Some((store, rules)) => store.rate_limit(rules, forward),
+            Some((store, rules)) => store.rate_limit(rules, ServerResponder::for_clients(), forward),
             None => BoxCloneSyncService::new(forward),
         };
         Self { limited, metrics }

@@ -7,6 +7,16 @@ use tracing::level_filters::LevelFilter;
 
 use crate::common::{duration::parse_duration, listen::parse_address, store::StoreArgs};
 
+/// For `--help`.
+pub(crate) const ADMIN_ENDPOINTS: &str = "\
+Endpoints of the admin address:
+  GET    /healthz                  health of the server and its store
+  GET    /metrics                  metrics for Prometheus
+  GET    /limits                   the current rules, as JSON
+  GET    /keys/<limit>/<identity>  the state of one key, for example
+                                   /keys/user/x-user-id:alice?plan=pro
+  DELETE /keys/<limit>/<identity>  resets the key to its full quota";
+
 #[derive(Args)]
 pub(crate) struct ServerArgs {
     #[command(flatten)]

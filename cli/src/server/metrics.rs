@@ -79,7 +79,7 @@ impl Drop for ConnectionGuard {
     }
 }
 
-/// Counts requests that passed the limits, and rejected ones by the `error` of their response. Other errors are the server's.
+/// Counts requests by answer: `passed`, or the `error` of the response.
 pub(crate) struct RequestCounters {
     passed: Counter,
     limited: Counter,
@@ -87,11 +87,13 @@ pub(crate) struct RequestCounters {
     unavailable: Counter,
     key_missing: Counter,
     key_ambiguous: Counter,
+    /// The counter of an answer.
+    counter: Box<dyn Fn(&'static str) -> Counter + Send + Sync>,
 }
 
 impl RequestCounters {
-    /// Registers the counters, so that they are 0 before the first request.
-    pub(crate) fn new(counter: impl Fn(&'static str) -> Counter) -> Self {
+    /// Registers the answers of the rate limit layer, so that they are 0 before the first request.
+    pub(crate) fn new(counter: impl Fn(&'static str) -> Counter + Send + Sync + 'static) -> Self {
         Self {
             passed: counter("passed"),
             limited: counter("rate_limit_exceeded"),
@@ -99,6 +101,7 @@ impl RequestCounters {
             unavailable: counter("rate_limiter_unavailable"),
             key_missing: counter("rate_limit_key_missing"),
             key_ambiguous: counter("rate_limit_key_ambiguous"),
+            counter: Box::new(counter),
         }
     }
 
@@ -115,5 +118,10 @@ impl RequestCounters {
             RejectionReason::KeyAmbiguous => &self.key_ambiguous,
         };
         counter.increment(1);
+    }
+
+    /// Counts a request that the rate limit layer did not decide, or whose response the server replaced.
+    pub(crate) fn record_error(&self, error: &'static str) {
+        (self.counter)(error).increment(1);
     }
 }

@@ -18,7 +18,7 @@ mod run;
 pub(crate) mod store;
 
 pub(crate) use self::{
-    args::ServerArgs,
+    args::{ADMIN_ENDPOINTS, ServerArgs},
     health::health,
     run::{Server, shutdown_requested, start},
 };

@@ -3,48 +3,70 @@
 use std::convert::Infallible;
 
 use http::Request;
-use hyper::body::Incoming;
 use tollgate::{AnyAlgorithm, Decision, HttpResponder, KeyError, Outcome, Permit, Rejection, Respond, TierDecision};
 
 use super::response::{RejectionReason, ServerResponse};
 
 /// Responds like [`HttpResponder`], and adds the reason of a rejection to the response's extensions.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ServerResponder(HttpResponder);
-
-/// Fixes the type parameters of the responder's implementation.
-fn inner(responder: &HttpResponder) -> &impl Respond<Request<Incoming>, ServerResponse, Infallible, Context = bool> {
-    responder
+#[derive(Clone, Debug)]
+pub(crate) struct ServerResponder {
+    http: HttpResponder,
+    /// Whether gRPC requests are rejected as gRPC clients expect, with the status 200.
+    detects_grpc: bool,
 }
 
-impl Respond<Request<Incoming>, ServerResponse, Infallible> for ServerResponder {
+impl ServerResponder {
+    /// For responses that clients receive.
+    pub(crate) fn for_clients() -> Self {
+        Self {
+            http: HttpResponder::default(),
+            detects_grpc: true,
+        }
+    }
+
+    /// For responses to a proxy, which decides by their status.
+    pub(crate) fn for_proxies() -> Self {
+        Self {
+            http: HttpResponder::default(),
+            detects_grpc: false,
+        }
+    }
+
+    /// Fixes the type parameters of the responder's implementation.
+    fn http<B>(&self) -> &impl Respond<Request<B>, ServerResponse, Infallible, Context = bool> {
+        &self.http
+    }
+}
+
+impl<B> Respond<Request<B>, ServerResponse, Infallible> for ServerResponder {
+    /// Whether the response is for a gRPC client.
     type Context = bool;
 
-    fn context(&self, request: &Request<Incoming>) -> bool {
-        inner(&self.0).context(request)
+    fn context(&self, request: &Request<B>) -> bool {
+        self.detects_grpc && self.http().context(request)
     }
 
-    fn forward(&self, decision: &Decision, request: &mut Request<Incoming>) {
-        inner(&self.0).forward(decision, request);
+    fn forward(&self, decision: &Decision, request: &mut Request<B>) {
+        self.http().forward(decision, request);
     }
 
-    fn forward_permit(&self, permit: &Permit, request: &mut Request<Incoming>) {
-        inner(&self.0).forward_permit(permit, request);
+    fn forward_permit(&self, permit: &Permit, request: &mut Request<B>) {
+        self.http().forward_permit(permit, request);
     }
 
-    fn reject(&self, context: bool, rejection: Rejection) -> Result<ServerResponse, Infallible> {
+    fn reject(&self, is_grpc: bool, rejection: Rejection) -> Result<ServerResponse, Infallible> {
         let reason = reason(&rejection);
-        let mut response = inner(&self.0).reject(context, rejection)?;
+        let mut response = self.http::<B>().reject(is_grpc, rejection)?;
         response.extensions_mut().insert(reason);
         Ok(response)
     }
 
-    fn admit(&self, context: bool, decision: &Decision, response: &mut ServerResponse) {
-        inner(&self.0).admit(context, decision, response);
+    fn admit(&self, is_grpc: bool, decision: &Decision, response: &mut ServerResponse) {
+        self.http::<B>().admit(is_grpc, decision, response);
     }
 
     fn hold(&self, permit: Permit, response: &mut ServerResponse) {
-        inner(&self.0).hold(permit, response);
+        self.http::<B>().hold(permit, response);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::{convert::Infallible, sync::LazyLock, time::Duration};
 
 use http::Request;
-use hyper::body::Incoming;
 use tokio::time::timeout;
 use tollgate::{
     Charge, Decision, Fallback, FixedWindow, Key, Limit, MemoryStore, Operation, Quota, RedisStore, RedisStoreBuilder,
@@ -11,7 +10,7 @@ use tollgate::{
 };
 use tower::{Layer, Service, util::BoxCloneSyncService};
 
-use super::{args::OnStoreFailure, responder::ServerResponder, response::ServerResponse};
+use super::{args::OnStoreFailure, response::ServerResponse};
 use crate::common::store::StoreConfig;
 
 /// Bounds a health check, so that an operator gets the result within a second.
@@ -23,7 +22,7 @@ static HEALTH_CHECK: LazyLock<Charge> = LazyLock::new(|| {
     Charge::new(limit, Key::new("health"))
 });
 
-pub(crate) type BoxedService = BoxCloneSyncService<Request<Incoming>, ServerResponse, Infallible>;
+pub(crate) type BoxedService<B> = BoxCloneSyncService<Request<B>, ServerResponse, Infallible>;
 
 #[derive(Clone)]
 pub(crate) enum ServerStore {
@@ -52,17 +51,8 @@ impl ServerStore {
         })
     }
 
-    /// Wraps a service of HTTP requests in the rate limit layer.
-    pub(crate) fn rate_limit<S>(&self, rules: RuleSet, service: S) -> BoxedService
-    where
-        S: Service<Request<Incoming>, Response = ServerResponse, Error = Infallible> + Clone + Send + Sync + 'static,
-        S::Future: Send + 'static,
-    {
-        self.rate_limit_with(rules, ServerResponder::default(), service)
-    }
-
     /// Wraps a service of requests that rules apply to in the rate limit layer.
-    pub(crate) fn rate_limit_with<Req, R, S>(
+    pub(crate) fn rate_limit<Req, R, S>(
         &self,
         rules: RuleSet,
         responder: R,

@@ -102,6 +102,17 @@ fn outcomes_are_listed() {
 }
 
 #[test]
+fn descriptors_are_listed() {
+    let limit = "[[limit]]\nname = \"search\"\nalgorithm = \"token_bucket\"\nlimit = 10\nwindow = \"1m\"\n\
+                 domain = \"edge\"\ndescriptor = [\"tenant\", \"path=/search\"]\n";
+    let folder = folder_with(limit);
+    assert_eq!(
+        Run::in_a_pipe(folder.path(), &["check", "rules.toml"]).success(),
+        "rules.toml: valid, 1 limit\n  search  10 per 60s, token_bucket, domain edge, descriptor tenant path=/search\n"
+    );
+}
+
+#[test]
 fn an_invalid_lease_is_shown_with_its_line() {
     for (algorithm, lease, message) in [
         ("token_bucket", "61s", "it must be from 1ms to 1m"),

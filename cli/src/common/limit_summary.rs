@@ -13,17 +13,22 @@ pub(crate) fn limit_summary(limit: &Limit) -> String {
     summary
 }
 
-/// The name of each limit and its summary, with its outcomes: `5 per 900s, sliding_log, refund_status 2xx or 404`.
+/// The name of each limit and its summary, with its descriptor and outcomes: `5 per 900s, sliding_log, refund_status 2xx or 404`.
 pub(crate) fn rules_summary(rules: &RuleSet) -> Vec<(String, String)> {
-    // Outcomes are not part of a limit. The text was parsed when the rules were loaded.
+    // Neither is part of a limit. The text was parsed when the rules were loaded.
     let file: Value = toml::from_str(&rules.text()).unwrap_or_default();
     let tables = file["limit"].as_array().map(Vec::as_slice).unwrap_or_default();
     let summaries = rules.limits().into_iter().map(|limit| {
         let (name, mut summary) = (limit.name(), limit_summary(&limit));
         let table = tables.iter().find(|table| table["name"] == name);
-        for field in ["refund_status", "settle_json"] {
+        for (field, separator) in [
+            ("domain", ""),
+            ("descriptor", " "),
+            ("refund_status", " or "),
+            ("settle_json", " or "),
+        ] {
             if let Some(value) = table.and_then(|table| table.get(field)) {
-                summary.push_str(&format!(", {field} {}", alternatives(value)));
+                summary.push_str(&format!(", {field} {}", joined(value, separator)));
             }
         }
         (name.to_owned(), summary)
@@ -32,9 +37,12 @@ pub(crate) fn rules_summary(rules: &RuleSet) -> Vec<(String, String)> {
 }
 
 /// A value, or the values of a list, without quotes.
-fn alternatives(value: &Value) -> String {
+fn joined(value: &Value, separator: &str) -> String {
     match value {
-        Value::Array(values) => values.iter().map(alternatives).collect::<Vec<_>>().join(" or "),
+        Value::Array(values) => {
+            let values = values.iter().map(|value| joined(value, separator));
+            values.collect::<Vec<_>>().join(separator)
+        }
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }

@@ -3,6 +3,8 @@
 mod cli;
 mod examples;
 mod gateway;
+mod limit_service;
 mod playground;
+mod server_process;
 mod simulate;
 mod tools;

@@ -4,10 +4,7 @@ use std::{io::Write, net::TcpListener, process::Output};
 
 use support::{folder::Folder, port::Port};
 
-use crate::gateway::{
-    fixture::{COUNT_ONLY, Gateway},
-    program::program,
-};
+use crate::gateway::fixture::{COUNT_ONLY, Gateway, program};
 
 /// Runs the gateway until it exits: exit code, stdout and stderr.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {

@@ -9,10 +9,12 @@ use support::{
     wait::{eventually, until},
 };
 
-use crate::gateway::{
-    fixture::COUNT_ONLY,
-    program::{Running, program},
-    socket::Socket,
+use crate::{
+    gateway::{
+        fixture::{COUNT_ONLY, program},
+        socket::Socket,
+    },
+    server_process::Running,
 };
 
 async fn get(admin: SocketAddr, path: &str) -> String {

@@ -1,13 +1,18 @@
 //! A gateway process with a rules file, and a client for it.
 
-use std::{fs, net::SocketAddr};
+use std::{
+    fs,
+    net::SocketAddr,
+    ops::Deref,
+    process::{Command, ExitStatus},
+};
 
 use axum::http::Method;
-use reqwest::{Client, RequestBuilder};
+use reqwest::RequestBuilder;
 
-use support::{folder::Folder, http::Reply, wait::TEST_TIMEOUT};
+use support::http::Reply;
 
-use crate::gateway::program::{Running, program};
+use crate::server_process::{ServerProcess, subcommand};
 
 /// Rules that count every request and deny none.
 pub(crate) const COUNT_ONLY: &str = "
@@ -25,35 +30,34 @@ pub(crate) fn at_most(limit: u32, scope: &str) -> String {
     format!("[[limit]]\nname = 'all'\nlimit = {limit}\n{terms}\n{scope}\n")
 }
 
-/// A gateway at free ports, killed on drop.
+/// A gateway at free ports.
 pub(crate) struct Gateway {
-    pub(crate) running: Running,
+    server: ServerProcess,
     pub(crate) address: SocketAddr,
-    pub(crate) admin: SocketAddr,
-    folder: Folder,
-    client: Client,
+}
+
+impl Deref for Gateway {
+    type Target = ServerProcess;
+
+    fn deref(&self) -> &ServerProcess {
+        &self.server
+    }
+}
+
+pub(crate) fn program() -> Command {
+    subcommand("gateway")
 }
 
 impl Gateway {
     /// With these rules and options.
     pub(crate) fn start(rules: &str, options: &[&str]) -> Self {
-        let folder = Folder::new("gateway");
-        fs::write(folder.file("rules.toml"), rules).unwrap();
-        let log = fs::File::create(folder.file("log")).unwrap();
-        let mut program = program();
-        program
-            .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
-            .args(["--rules", &folder.file("rules.toml")])
-            .args(options)
-            .stderr(log);
-        let running = Running::start(&mut program);
-        Self {
-            address: running.address("listening on http://"),
-            admin: running.address("admin     http://"),
-            running,
-            folder,
-            client: Client::builder().no_proxy().timeout(TEST_TIMEOUT).build().unwrap(),
-        }
+        let server = ServerProcess::start(program().args(["--listen", "127.0.0.1:0"]), rules, options);
+        let address = server.running.address("listening on http://");
+        Self { server, address }
+    }
+
+    pub(crate) fn wait_for_exit(mut self) -> ExitStatus {
+        self.server.running.wait_for_exit()
     }
 
     /// In front of this service.
@@ -83,27 +87,11 @@ impl Gateway {
             .count()
     }
 
-    /// The path of the rules file.
-    pub(crate) fn rules(&self) -> String {
-        self.folder.file("rules.toml")
-    }
-
-    /// The log so far.
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.folder.file("log")).unwrap()
-    }
-
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, self.url() + path)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
         Reply::to(self.request(Method::GET, path)).await
-    }
-
-    /// Sends a request to the admin server.
-    pub(crate) async fn admin(&self, method: Method, path: &str) -> Reply {
-        let url = format!("http://{}{path}", self.admin);
-        Reply::to(self.client.request(method, url)).await
     }
 }

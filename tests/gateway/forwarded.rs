@@ -2,11 +2,13 @@
 
 use support::port::Port;
 
-use crate::gateway::{
-    fixture::{COUNT_ONLY, Gateway},
-    headers::values,
-    program::{Running, program},
-    socket::{Socket, Upstream},
+use crate::{
+    gateway::{
+        fixture::{COUNT_ONLY, Gateway, program},
+        headers::values,
+        socket::{Socket, Upstream},
+    },
+    server_process::Running,
 };
 
 /// The peer of the socket is a trusted proxy.

@@ -1,14 +1,10 @@
 //! The gateway without arguments. Another program may use its default port.
 
-use std::{
-    io::{BufRead, BufReader, Read},
-    net::TcpListener,
-    process::Stdio,
-};
+use std::{net::TcpListener, process::Stdio};
 
-use crate::gateway::{
-    program::{Running, program},
-    socket::Socket,
+use crate::{
+    gateway::{fixture::program, socket::Socket},
+    server_process::Running,
 };
 
 const DEFAULT_ADDRESS: &str = "127.0.0.1:8080";
@@ -17,22 +13,7 @@ const IN_USE: &str =
 
 /// A running gateway, or its exit code and error.
 fn start() -> Result<Running, (Option<i32>, String)> {
-    let mut program = program();
-    let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut errors = child.stderr.take().unwrap();
-    let mut banner = String::new();
-    while !banner.contains("curl") {
-        if output.read_line(&mut banner).unwrap() == 0 {
-            let mut why = String::new();
-            errors.read_to_string(&mut why).unwrap();
-            assert_eq!(banner, "");
-            return Err((child.wait().unwrap().code(), why));
-        }
-    }
-    // A full pipe would block the gateway.
-    std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
-    Ok(Running { child, banner })
+    Running::try_start("curl", program().stderr(Stdio::piped()))
 }
 
 #[tokio::test]

@@ -1,9 +1,6 @@
 //! Graceful shutdown.
 
-use std::{
-    process::{Command, ExitStatus},
-    time::Duration,
-};
+use std::time::Duration;
 
 use axum::http::Method;
 use tokio::net::TcpStream;
@@ -12,7 +9,7 @@ use tollgate::{Charge, Key, Limit, Operation, RedisStore, RuleSet, Store};
 use support::{
     proxy::{Direction, Proxy},
     redis::RedisServer,
-    wait::{eventually, until_some},
+    wait::eventually,
 };
 
 use crate::gateway::{
@@ -20,15 +17,6 @@ use crate::gateway::{
     service::Service,
     socket::{Socket, Upstream, status, with_timeout},
 };
-
-fn signal(gateway: &Gateway, name: &str) {
-    let pid = gateway.running.child.id().to_string();
-    assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
-}
-
-fn wait_for_exit(mut gateway: Gateway) -> ExitStatus {
-    until_some("it has exited", || gateway.running.child.try_wait().unwrap())
-}
 
 /// Longer than a request takes on a busy machine, and short enough to wait for during a shutdown.
 const SHORT_TIMEOUT: &str = "5s";
@@ -56,7 +44,7 @@ async fn until_closed(gateway: &Gateway) {
 async fn requests_in_flight_are_completed() {
     for name in ["-TERM", "-INT", "-HUP"] {
         let (gateway, mut client, mut service) = in_flight(&[]).await;
-        signal(&gateway, name);
+        gateway.running.signal(name);
         until_closed(&gateway).await;
         let health = gateway.admin(Method::GET, "/healthz").await;
         assert_eq!((health.status, &health.json()["status"]), (503, &"ending".into()));
@@ -66,7 +54,7 @@ async fn requests_in_flight_are_completed() {
         assert!(head.contains("connection: close\r\n"), "{head}");
         service.send("67890").await;
         assert_eq!(client.read_to_end().await.unwrap(), "67890", "{name}");
-        assert_eq!(wait_for_exit(gateway).code(), Some(0), "{name}");
+        assert_eq!(gateway.wait_for_exit().code(), Some(0), "{name}");
     }
 }
 
@@ -95,13 +83,13 @@ async fn slots_are_released_on_redis_before_it_exits() {
     let held = async || other.admin(Method::GET, "/keys/all/global").await.json()["held"].clone();
     assert_eq!(held().await, 20);
     slow.delay(Direction::ToClient, Duration::from_millis(300));
-    signal(&gateway, "-TERM");
+    gateway.running.signal("-TERM");
     until_closed(&gateway).await;
     for (client, service) in &mut ends {
         service.send("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n12345").await;
         client.read_until("12345").await;
     }
-    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    assert_eq!(gateway.wait_for_exit().code(), Some(0));
     eventually("all are released", async || held().await == 0).await;
 }
 
@@ -122,11 +110,11 @@ async fn idle_connections_are_closed_at_once() {
         .send("POST /two HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody")
         .await;
     assert_eq!(posted.response().await, (200, "/two".to_owned()));
-    signal(&gateway, "-TERM");
+    gateway.running.signal("-TERM");
     for client in [&mut fresh, &mut asked, &mut posted] {
         assert_eq!(client.read_to_end().await.unwrap(), "");
     }
-    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    assert_eq!(gateway.wait_for_exit().code(), Some(0));
     drop((fresh, asked, posted));
 }
 
@@ -137,9 +125,9 @@ async fn an_endless_response_is_aborted() {
     client.read_head().await;
     let endless = tokio::spawn(async move { while service.try_send("more").await.is_ok() {} });
     let reading = tokio::spawn(client.closed());
-    signal(&gateway, "-TERM");
+    gateway.running.signal("-TERM");
     // Waiting blocks the thread, and the other tasks have to run.
-    let ended = tokio::task::spawn_blocking(|| wait_for_exit(gateway));
+    let ended = tokio::task::spawn_blocking(|| gateway.wait_for_exit());
     assert_eq!(with_timeout(ended).await.unwrap().code(), Some(0));
     with_timeout(reading).await.unwrap();
     with_timeout(endless).await.unwrap();
@@ -148,10 +136,10 @@ async fn an_endless_response_is_aborted() {
 #[tokio::test]
 async fn a_second_signal_exits_at_once() {
     let (gateway, mut client, _service) = in_flight(&["--upstream-timeout", "10m"]).await;
-    signal(&gateway, "-TERM");
+    gateway.running.signal("-TERM");
     until_closed(&gateway).await;
-    signal(&gateway, "-INT");
-    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    gateway.running.signal("-INT");
+    assert_eq!(gateway.wait_for_exit().code(), Some(0));
     assert_eq!(client.read_until_closed().await, "");
 }
 
@@ -160,9 +148,9 @@ async fn websockets_are_aborted() {
     let upstream = Upstream::start().await;
     let gateway = Gateway::with_upstream(&upstream.url(), COUNT_ONLY, &["--upstream-timeout", SHORT_TIMEOUT]);
     let (mut client, _service) = crate::gateway::websockets::open_websocket(&upstream, &gateway).await;
-    signal(&gateway, "-TERM");
+    gateway.running.signal("-TERM");
     until_closed(&gateway).await;
-    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    assert_eq!(gateway.wait_for_exit().code(), Some(0));
     assert_eq!(client.read_until_closed().await, "");
 }
 
@@ -225,8 +213,8 @@ async fn leased_units_are_returned() {
         })
         .await;
     }
-    signal(&gateway, "-TERM");
-    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    gateway.running.signal("-TERM");
+    assert_eq!(gateway.wait_for_exit().code(), Some(0));
     for limit in &limits {
         assert_eq!(remaining(&store, limit).await, unused(limit), "{limit}");
     }
@@ -245,6 +233,6 @@ async fn an_unresponsive_redis_does_not_prevent_the_exit() {
     })
     .await;
     redis.freeze();
-    signal(&gateway, "-TERM");
-    assert_eq!(wait_for_exit(gateway).code(), Some(0));
+    gateway.running.signal("-TERM");
+    assert_eq!(gateway.wait_for_exit().code(), Some(0));
 }

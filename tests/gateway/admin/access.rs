@@ -13,10 +13,12 @@ use serde_json::json;
 use super::{RULES, status_and_json};
 use support::{http::Reply, wait::until};
 
-use crate::gateway::{
-    fixture::Gateway,
-    program::{Running, program},
-    service::Service,
+use crate::{
+    gateway::{
+        fixture::{Gateway, program},
+        service::Service,
+    },
+    server_process::Running,
 };
 
 /// A gateway with only these options.

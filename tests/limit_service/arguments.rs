@@ -114,6 +114,7 @@ const BOTH_DEFAULTS: &str = "service listening for proxies
             global: 10000 per 60s, sliding_counter
             client: 100 per 60s, token_bucket
             expensive: 10 per 60s, sliding_log
+            tenant: 100 per 60s, sliding_counter, domain edge, descriptor tenant
   store     memory of this process
   admin     disabled; enable it with --admin 9090
 

@@ -111,10 +111,12 @@ pub(crate) fn descriptor(entries: &[(&str, &str)]) -> Descriptor {
 }
 
 impl Response {
-    /// The added headers, as `name: value`.
+    /// The added headers, as `name: value`, sorted.
     pub(crate) fn headers(&self) -> Vec<String> {
         let headers = self.response_headers_to_add.iter();
-        headers.map(|Entry { key, value }| format!("{key}: {value}")).collect()
+        let mut headers: Vec<_> = headers.map(|Entry { key, value }| format!("{key}: {value}")).collect();
+        headers.sort();
+        headers
     }
 
     /// The code of each descriptor and what remains of its limit.

@@ -32,7 +32,11 @@ async fn the_cost_is_that_of_the_descriptor_else_of_the_request_else_1() {
         };
         remaining -= cost;
         let response = service.client.call(request).await;
-        assert_eq!(response.remaining(), [(OK, remaining)], "{of_request} {of_descriptor:?}");
+        assert_eq!(
+            response.remaining(),
+            [(OK, remaining)],
+            "{of_request} {of_descriptor:?}"
+        );
     }
 }
 
@@ -43,15 +47,26 @@ async fn a_cost_above_the_capacity_is_over_the_limit_and_charges_nothing() {
         let mut large = request(&[TENANT]);
         large.descriptors[0].hits_addend = Some(hits_addend);
         let response = service.client.call(large).await;
-        assert_eq!((response.overall_code, response.remaining()), (OVER_LIMIT, vec![(OVER_LIMIT, 100)]));
-        assert!(!response.headers().iter().any(|header| header.starts_with("retry-after")));
+        assert_eq!(
+            (response.overall_code, response.remaining()),
+            (OVER_LIMIT, vec![(OVER_LIMIT, 100)])
+        );
+        assert!(
+            !response
+                .headers()
+                .iter()
+                .any(|header| header.starts_with("retry-after"))
+        );
     }
 }
 
 #[tokio::test]
 async fn a_repeated_descriptor_costs_the_sum() {
     let service = GrpcService::start(&limit("tenant", 3, "['tenant']"), &[]);
-    assert_eq!(service.client.call(request(&[TENANT, TENANT])).await.remaining(), [(OK, 1), (OK, 1)]);
+    assert_eq!(
+        service.client.call(request(&[TENANT, TENANT])).await.remaining(),
+        [(OK, 1), (OK, 1)]
+    );
     let denied = service.client.call(request(&[TENANT, TENANT])).await;
     assert_eq!(denied.remaining(), [(OVER_LIMIT, 1), (OVER_LIMIT, 1)]);
 }
@@ -72,5 +87,8 @@ async fn negative_hits_and_a_limit_of_the_proxy_have_no_effect() {
     });
     let response = service.client.call(with_limit).await;
     assert_eq!(response.remaining(), [(OK, 1)]);
-    assert_eq!(response.statuses[0].current_limit.as_ref().unwrap().requests_per_unit, 3);
+    assert_eq!(
+        response.statuses[0].current_limit.as_ref().unwrap().requests_per_unit,
+        3
+    );
 }

@@ -17,8 +17,14 @@ async fn a_call_without_a_domain_or_descriptors_is_an_invalid_argument() {
         ..tenant.clone()
     };
     let cases = [
-        (without_domain, "the domain is empty: set `domain` in the proxy's rate limit filter"),
-        (request(&[]), "there are no descriptors: set `rate_limits` in the proxy's routes"),
+        (
+            without_domain,
+            "the domain is empty: set `domain` in the proxy's rate limit filter",
+        ),
+        (
+            request(&[]),
+            "there are no descriptors: set `rate_limits` in the proxy's routes",
+        ),
     ];
     for (invalid, message) in cases {
         let status = service.client.try_call(invalid).await.unwrap_err();
@@ -31,8 +37,15 @@ async fn a_call_without_a_domain_or_descriptors_is_an_invalid_argument() {
 #[tokio::test]
 async fn another_method_is_unimplemented() {
     let service = GrpcService::start(&limit("tenant", 1, "['tenant']"), &[]);
-    let status = service.client.call_method("GetRateLimits", request(&[])).await.unwrap_err();
-    assert_eq!((status.code(), status.message()), (Code::Unimplemented, "the only method is ShouldRateLimit"));
+    let status = service
+        .client
+        .call_method("GetRateLimits", request(&[]))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (status.code(), status.message()),
+        (Code::Unimplemented, "the only method is ShouldRateLimit")
+    );
 }
 
 #[tokio::test]

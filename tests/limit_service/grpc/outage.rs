@@ -50,7 +50,10 @@ async fn open_admits_without_statuses_of_limits() {
     for _ in 0..4 {
         let response = call(&service, "during").await.unwrap();
         assert_eq!((response.overall_code, response.headers()), (OK, vec![]));
-        assert_eq!((response.statuses.len(), &response.statuses[0].current_limit), (1, &None));
+        assert_eq!(
+            (response.statuses.len(), &response.statuses[0].current_limit),
+            (1, &None)
+        );
     }
     assert_recovers(&service, &mut redis).await;
 }
@@ -59,7 +62,10 @@ async fn open_admits_without_statuses_of_limits() {
 async fn closed_is_unavailable() {
     let (service, mut redis) = without_redis("closed").await;
     let status = call(&service, "during").await.unwrap_err();
-    assert_eq!((status.code(), status.message()), (Code::Unavailable, "the store of the rate limits is unavailable"));
+    assert_eq!(
+        (status.code(), status.message()),
+        (Code::Unavailable, "the store of the rate limits is unavailable")
+    );
     assert_eq!(service.answers("rate_limiter_unavailable").await, 1.0);
     assert_recovers(&service, &mut redis).await;
 }

@@ -14,11 +14,21 @@ fn anchored(name: &str, limit: u32, window: &str, more: &str) -> String {
     )
 }
 
-fn status(code: i32, name: &str, (requests_per_unit, unit): (u32, i32), limit_remaining: u32, seconds: i64) -> DescriptorStatus {
+fn status(
+    code: i32,
+    name: &str,
+    (requests_per_unit, unit): (u32, i32),
+    limit_remaining: u32,
+    seconds: i64,
+) -> DescriptorStatus {
     let name = name.into();
     DescriptorStatus {
         code,
-        current_limit: Some(RateLimit { requests_per_unit, unit, name }),
+        current_limit: Some(RateLimit {
+            requests_per_unit,
+            unit,
+            name,
+        }),
         limit_remaining,
         duration_until_reset: Some(Duration { seconds, nanos: 0 }),
     }
@@ -65,29 +75,43 @@ async fn the_client_gets_headers_and_a_body() {
     let service = GrpcService::start(&rules, &[]);
     let admitted = service.client.call(request(&[&[("tenant", "acme")]])).await;
     let headers = admitted.headers();
-    let (reset, headers): (Vec<_>, Vec<_>) =
-        headers.iter().map(String::as_str).partition(|header| header.starts_with("x-ratelimit-reset: "));
+    let (reset, headers): (Vec<_>, Vec<_>) = headers
+        .iter()
+        .map(String::as_str)
+        .partition(|header| header.starts_with("x-ratelimit-reset: "));
     assert_eq!(reset.len(), 1);
     let expected = [
-        "x-ratelimit-limit: 2",
-        "x-ratelimit-remaining: 1",
         r#"ratelimit-policy: "tenant";q=2;w=3600"#,
         r#"ratelimit: "tenant";r=1;t=3600"#,
+        "x-ratelimit-limit: 2",
+        "x-ratelimit-remaining: 1",
     ];
     assert_eq!((headers, admitted.raw_body), (expected.into(), String::new()));
 
     service.client.call(request(&[&[("tenant", "acme")]])).await;
     let denied = service.client.call(request(&[&[("tenant", "acme")]])).await;
-    assert_eq!((denied.overall_code, denied.remaining()), (OVER_LIMIT, vec![(OVER_LIMIT, 0)]));
+    assert_eq!(
+        (denied.overall_code, denied.remaining()),
+        (OVER_LIMIT, vec![(OVER_LIMIT, 0)])
+    );
     let Duration { seconds, nanos } = denied.statuses[0].duration_until_reset.clone().unwrap();
     // In whole seconds, rounded up.
     let retry_after = seconds + i64::from(nanos > 0);
     let headers = denied.headers();
     assert!(headers.contains(&format!("retry-after: {retry_after}")), "{headers:?}");
-    assert!(headers.contains(&"content-type: application/json".into()), "{headers:?}");
-    assert!(headers.contains(&format!("ratelimit: \"tenant\";r=0;t={retry_after}")), "{headers:?}");
+    assert!(
+        headers.contains(&"content-type: application/json".into()),
+        "{headers:?}"
+    );
+    assert!(
+        headers.contains(&format!("ratelimit: \"tenant\";r=0;t={retry_after}")),
+        "{headers:?}"
+    );
     let body: serde_json::Value = serde_json::from_str(&denied.raw_body).unwrap();
-    assert_eq!((&body["error"], &body["retry_after"]), (&"rate_limit_exceeded".into(), &retry_after.into()));
+    assert_eq!(
+        (&body["error"], &body["retry_after"]),
+        (&"rate_limit_exceeded".into(), &retry_after.into())
+    );
     assert_eq!(denied.request_headers_to_add, []);
 }
 
@@ -99,13 +123,25 @@ async fn a_denied_descriptor_costs_the_others_nothing() {
     ];
     let service = GrpcService::start(&rules.concat(), &[]);
     let search: [&[(&str, &str)]; 2] = [&[("tenant", "acme")], &[("tenant", "acme"), ("path", "/search")]];
-    assert_eq!(service.client.call(request(&search)).await.remaining(), [(OK, 2), (OK, 0)]);
+    assert_eq!(
+        service.client.call(request(&search)).await.remaining(),
+        [(OK, 2), (OK, 0)]
+    );
     for _ in 0..10 {
         let response = service.client.call(request(&search)).await;
-        assert_eq!((response.overall_code, response.remaining()), (OVER_LIMIT, vec![(OK, 2), (OVER_LIMIT, 0)]));
+        assert_eq!(
+            (response.overall_code, response.remaining()),
+            (OVER_LIMIT, vec![(OK, 2), (OVER_LIMIT, 0)])
+        );
     }
     assert_eq!(service.client.call(request(&search[..1])).await.remaining(), [(OK, 1)]);
-    assert_eq!((service.answers("passed").await, service.answers("rate_limit_exceeded").await), (2.0, 10.0));
+    assert_eq!(
+        (
+            service.answers("passed").await,
+            service.answers("rate_limit_exceeded").await
+        ),
+        (2.0, 10.0)
+    );
 }
 
 #[tokio::test]

@@ -15,7 +15,11 @@ const CALLS: usize = 20;
 #[tokio::test]
 async fn two_services_admit_exactly_the_limits() {
     let redis = RedisServer::start();
-    let rules = [limit("tenant", 150, "['tenant']"), limit("search", 100, "['tenant', 'path=/search']")].concat();
+    let rules = [
+        limit("tenant", 150, "['tenant']"),
+        limit("search", 100, "['tenant', 'path=/search']"),
+    ]
+    .concat();
     let services = [(); 2].map(|()| GrpcService::with_redis(&redis, &rules, &["--on-store-failure", "closed"]));
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {

@@ -27,11 +27,14 @@ install() { # program, Debian package
     echo "$0 needs $1: install it (its Debian package is $2) and run this again" >&2
     exit 1
   fi
-  local root=()
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || { echo "$0 needs $1: install the package $2 as root" >&2; exit 1; }
-    root=(sudo)
+  if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    echo "$0 needs $1: install the package $2 as root" >&2
+    exit 1
   fi
-  "${root[@]}" apt-get update -qq >&2
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+  as_root apt-get update -qq >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+}
+
+as_root() { # command
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }

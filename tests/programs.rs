@@ -5,6 +5,7 @@ mod examples;
 mod gateway;
 mod limit_service;
 mod playground;
+mod proxies;
 mod server_process;
 mod simulate;
 mod tools;

@@ -116,8 +116,9 @@ pub(crate) fn status(head: &str) -> u16 {
 }
 
 fn length(head: &str) -> usize {
-    let line = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-    line.unwrap_or_else(|| panic!("{head:?}")).parse().unwrap()
+    let mut headers = head.lines().filter_map(|line| line.split_once(": "));
+    let length = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    length.unwrap_or_else(|| panic!("{head:?}")).1.parse().unwrap()
 }
 
 /// A character for each byte (Latin-1), so that any bytes are kept.

@@ -19,8 +19,11 @@ fn rules(limits: &[(&str, &str, &str)]) -> RuleSet {
     RuleSet::parse(&tables.collect::<String>()).unwrap()
 }
 
+/// The keys and values of a descriptor.
+type Entries<'e> = &'e [(&'e str, &'e str)];
+
 /// The charges of descriptors in a domain, as `limit key cost`.
-fn charges(rules: &RuleSet, domain: &str, descriptors: &[&[(&str, &str)]]) -> Vec<String> {
+fn charges(rules: &RuleSet, domain: &str, descriptors: &[Entries<'_>]) -> Vec<String> {
     let descriptors = descriptors
         .iter()
         .map(|entries| Descriptor::new(entries.iter().copied()));
@@ -42,7 +45,7 @@ fn a_limit_applies_to_descriptors_with_its_domain_and_keys() {
         ("tenant", r#"["tenant"]"#, ""),
         ("search", r#"["tenant", "path=/search"]"#, ""),
     ]);
-    let cases: [(&str, &[(&str, &str)], &[&str]); 8] = [
+    let cases: [(&str, Entries<'_>, &[&str]); 8] = [
         ("edge", &[("tenant", "acme")], &["tenant tenant:acme 1"]),
         (
             "edge",
@@ -67,7 +70,7 @@ fn a_limit_applies_to_descriptors_with_its_domain_and_keys() {
             "{domain} {descriptor:?}"
         );
     }
-    let both: [&[(&str, &str)]; 2] = [&[("tenant", "a")], &[("tenant", "a"), ("path", "/search")]];
+    let both: [Entries<'_>; 2] = [&[("tenant", "a")], &[("tenant", "a"), ("path", "/search")]];
     assert_eq!(
         charges(&rules, "edge", &both),
         ["tenant tenant:a 1", "search tenant:a:path:/search 1"]
@@ -122,7 +125,7 @@ fn an_exempt_descriptor_is_not_counted_and_the_others_are() {
         "{text}[[exempt]]\ndomain = \"edge\"\ndescriptor = [\"tenant=internal\"]"
     ))
     .unwrap();
-    let both: [&[(&str, &str)]; 2] = [&[("tenant", "internal")], &[("tenant", "acme")]];
+    let both: [Entries<'_>; 2] = [&[("tenant", "internal")], &[("tenant", "acme")]];
     assert_eq!(charges(&rules, "edge", &both), ["tenant tenant:acme 1"]);
 }
 
@@ -140,7 +143,7 @@ fn costs_of_equal_descriptors_are_added() {
 
 #[test]
 fn different_descriptors_have_different_keys() {
-    let descriptors: [&[(&str, &str)]; 9] = [
+    let descriptors: [Entries<'_>; 9] = [
         &[("a", "b")],
         &[("a", "b:c:d")],
         &[("a", "b"), ("c", "d")],

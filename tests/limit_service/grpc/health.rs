@@ -4,6 +4,7 @@ use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient};
 
 use super::{GrpcService, limit};
+use support::wait::with_timeout;
 
 const SERVICE: &str = "envoy.service.ratelimit.v3.RateLimitService";
 
@@ -33,8 +34,8 @@ async fn a_shutdown_ends_watches_with_a_last_status() {
     let first = watch.message().await.unwrap().unwrap();
     assert_eq!(first.status(), ServingStatus::Serving);
     service.running.signal("-TERM");
-    let last = watch.message().await.unwrap().unwrap();
+    let last = with_timeout(watch.message()).await.unwrap().unwrap();
     assert_eq!(last.status(), ServingStatus::NotServing);
-    assert_eq!(watch.message().await.unwrap(), None);
+    assert_eq!(with_timeout(watch.message()).await.unwrap(), None);
     assert_eq!(service.server.running.wait_for_exit().code(), Some(0));
 }

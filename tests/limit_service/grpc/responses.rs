@@ -115,6 +115,22 @@ async fn the_client_gets_headers_and_a_body() {
     assert_eq!(denied.request_headers_to_add, []);
 }
 
+/// A token is there earlier than all of them.
+#[tokio::test]
+async fn the_reset_of_a_denial_is_when_the_request_would_be_admitted() {
+    let bucket = "[[limit]]\nname = 'tenant'\nalgorithm = 'token_bucket'\nlimit = 10\nwindow = '10d'\ndomain = 'edge'\n\
+                  descriptor = ['tenant']";
+    let service = GrpcService::start(bucket, &[]);
+    let tenant = request(&[&[("tenant", "acme")]]);
+    for _ in 0..10 {
+        service.client.call(tenant.clone()).await;
+    }
+    let denied = service.client.call(tenant).await;
+    let reset = denied.statuses[0].duration_until_reset.as_ref().unwrap();
+    assert_eq!(denied.overall_code, OVER_LIMIT);
+    assert!((1..86_400).contains(&reset.seconds), "{reset:?}");
+}
+
 #[tokio::test]
 async fn a_denied_descriptor_costs_the_others_nothing() {
     let rules = [

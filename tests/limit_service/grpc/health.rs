@@ -25,8 +25,9 @@ async fn the_server_and_its_service_are_serving() {
     assert_eq!(unknown.code(), Code::NotFound);
 }
 
-/// The drain timeout is long: the open stream must not delay the shutdown.
-#[tokio::test]
+/// The drain timeout is long: the open stream must not delay the shutdown. The client's connection has a thread of its own, to
+/// acknowledge the shutdown while the test waits for the exit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_shutdown_ends_watches_with_a_last_status() {
     let mut service = GrpcService::start(&limit("tenant", 1, "['tenant']"), &["--drain-timeout", "10m"]);
     let mut health = HealthClient::new(service.client.channel.clone());

@@ -52,7 +52,7 @@ impl LimitService {
         Self::start(rules, &[&store, options].concat())
     }
 
-    pub(crate) fn wait_for_exit(mut self) -> ExitStatus {
+    pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
         self.server.running.wait_for_exit()
     }
 

@@ -75,6 +75,10 @@ impl DescriptorPattern {
         let invalid = |(name, value): &(&str, &str)| {
             ConfigError::new("key", format_args!("{name}={value}"), self.expected_values())
         };
+        let is_unknown = |(name, _): &&(&str, &str)| self.entries.iter().all(|entry| *entry.key != **name);
+        if let Some(unknown) = values.iter().find(is_unknown) {
+            return Err(invalid(unknown));
+        }
         let mut values = values.to_vec();
         let mut entries = SmallVec::<[(&str, &str); 4]>::new();
         for EntryPattern { key, value: pattern } in &self.entries {
@@ -88,7 +92,7 @@ impl DescriptorPattern {
             entries.push(entry);
         }
         match values.first() {
-            Some(unknown) => Err(invalid(unknown)),
+            Some(repeated) => Err(invalid(repeated)),
             None => Ok(key_of(entries.into_iter())),
         }
     }

@@ -25,13 +25,14 @@ try it:
 
 /// Concurrency limits hold until a request ends, which the service does not see.
 #[test]
-fn it_names_limits_that_are_not_enforced() {
+fn it_names_limits_that_count_checks_only() {
     let slots =
         |name: &str| format!("[[limit]]\nname = '{name}'\nalgorithm = 'concurrency'\nlimit = 2\nkey = 'global'\n");
     let rules = [slots("exports"), limit("all", 10, "key = 'global'"), slots("imports")].concat();
     let service = LimitService::start(&rules, &[]);
     let banner = &service.running.banner;
-    let note = "\n            not enforced: the service does not see when a request ends: exports, imports\n";
+    let note =
+        "\n            only for checks at once, since the service does not see when a request ends: exports, imports\n";
     assert!(banner.contains(note), "{banner}");
 }
 

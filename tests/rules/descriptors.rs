@@ -187,6 +187,11 @@ fn operators_name_the_values_of_a_key() {
         "generic_key:a:generic_key:b"
     );
     let must = "it must be tenant=VALUE and path=/search";
+    assert_eq!(key("search", &[("user", "a")]), format!("key = user=a: {must}"));
+    assert_eq!(
+        key("search", &[("tenant", "a"), ("tenant", "b")]),
+        format!("key = tenant=b: {must}")
+    );
     assert_eq!(key("search", &[]), format!("key = nothing: {must}"));
     assert_eq!(
         key("search", &[("tenant", "acme"), ("path", "/")]),

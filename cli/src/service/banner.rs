@@ -23,7 +23,7 @@ impl fmt::Display for Banner<'_> {
         if let Some(http) = self.addresses.http {
             writeln!(f, "  http      http://{http}/check, for nginx, Traefik and Caddy")?;
         }
-        write!(f, "{}{}", self.rules, Unenforced(self.rules.rules))?;
+        write!(f, "{}{}", self.rules, ConcurrencyNote(self.rules.rules))?;
         write!(f, "{}{}", self.store, self.admin)?;
         if let Some(http) = self.addresses.http {
             let headers = "-H 'X-Forwarded-Method: GET' -H 'X-Forwarded-Uri: /hello'";
@@ -33,10 +33,10 @@ impl fmt::Display for Banner<'_> {
     }
 }
 
-/// A note on limits that need to know when a request ends.
-struct Unenforced<'a>(&'a RuleSet);
+/// A note on limits that need to know when a request ends: their slots are released with the response to the check.
+struct ConcurrencyNote<'a>(&'a RuleSet);
 
-impl fmt::Display for Unenforced<'_> {
+impl fmt::Display for ConcurrencyNote<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limits = self.0.limits();
         let concurrency = limits.iter().filter(|limit| limit.algorithm().is_concurrency());
@@ -47,7 +47,7 @@ impl fmt::Display for Unenforced<'_> {
         let names = names.join(", ");
         writeln!(
             f,
-            "            not enforced: the service does not see when a request ends: {names}"
+            "            only for checks at once, since the service does not see when a request ends: {names}"
         )
     }
 }

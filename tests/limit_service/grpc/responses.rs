@@ -158,6 +158,13 @@ async fn a_denied_descriptor_costs_the_others_nothing() {
         ),
         (2.0, 10.0)
     );
+    let decisions = async |limit, outcome| {
+        let sample = format!("tollgate_decisions_total{{limit=\"{limit}\",outcome=\"{outcome}\"}}");
+        service.metric(&sample).await
+    };
+    assert_eq!(decisions("tenant", "admitted").await, 2.0);
+    assert_eq!(decisions("tenant", "not_charged").await, 10.0);
+    assert_eq!(decisions("search", "limited").await, 10.0);
 }
 
 #[tokio::test]

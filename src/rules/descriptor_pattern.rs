@@ -100,7 +100,10 @@ impl DescriptorPattern {
     /// The key with this text in a store, if it can be a key of this pattern.
     pub(super) fn stored_key(&self, text: &str) -> Result<Key, ConfigError> {
         let is_possible = self.entries.first().is_some_and(|entry| match &entry.value {
-            ValuePattern::Exact(value) => text.starts_with(Key::named(&entry.key, value).as_str()),
+            ValuePattern::Exact(value) => {
+                let rest = text.strip_prefix(Key::named(&entry.key, value).as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            }
             _ => text.starts_with(Key::named(&entry.key, "").as_str()),
         });
         match is_possible {

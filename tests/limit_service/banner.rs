@@ -23,17 +23,20 @@ try it:
     assert_eq!(service.running.banner, banner);
 }
 
-/// Concurrency limits hold until a request ends, which the service does not see.
 #[test]
-fn it_names_limits_that_count_checks_only() {
-    let slots =
-        |name: &str| format!("[[limit]]\nname = '{name}'\nalgorithm = 'concurrency'\nlimit = 2\nkey = 'global'\n");
-    let rules = [slots("exports"), limit("all", 10, "key = 'global'"), slots("imports")].concat();
-    let service = LimitService::start(&rules, &[]);
+fn it_names_limits_that_need_more_than_a_check() {
+    let rules = [
+        "[[limit]]\nname = 'exports'\nalgorithm = 'concurrency'\nlimit = 2\nkey = 'global'\n".to_owned(),
+        limit("all", 10, "key = 'global'"),
+        "[[limit]]\nname = 'jobs'\nalgorithm = 'leaky_bucket'\nlimit = 2\nwindow = '1m'\nkey = 'global'\n".to_owned(),
+    ];
+    let service = LimitService::start(&rules.concat(), &[]);
     let banner = &service.running.banner;
-    let note =
-        "\n            only for checks at once, since the service does not see when a request ends: exports, imports\n";
-    assert!(banner.contains(note), "{banner}");
+    let notes = "
+            note: counts only concurrent checks, since the service does not see when a request ends: exports
+            note: delays checks, and a proxy that does not wait lets the request pass; set queue = false: jobs
+";
+    assert!(banner.contains(notes), "{banner}");
 }
 
 #[test]

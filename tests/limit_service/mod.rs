@@ -6,7 +6,7 @@ mod bodies;
 mod check;
 mod description;
 mod fixture;
-mod grpc;
+pub(crate) mod grpc;
 mod health;
 mod metrics;
 mod outage;

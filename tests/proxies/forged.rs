@@ -1,6 +1,9 @@
 //! What a client sends does not change what it is counted as.
 
+use axum::http::{HeaderValue, Method};
+
 use super::{
+    client::{Client, request},
     envoy::ENVOY,
     for_each_http_proxy,
     program::{Program, documented},
@@ -84,4 +87,20 @@ async fn a_client_of_envoy_cannot_describe_another_request() {
     for path in PATHS {
         assert_eq!(proxy.get(path, &[alice]).await.status, 429, "{path}");
     }
+}
+
+/// Envoy sends the bytes of the header as they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_that_is_not_utf_8_is_limited() {
+    let stack = Stack::start(&ENVOY, &documented(ENVOY.rules), 1).await;
+    let client = Client::new();
+    let mut statuses = Vec::new();
+    for _ in 0..=LIMIT {
+        let url = format!("http://{}/search", stack.proxy().address());
+        let mut search = request(Method::GET, &url, &[], "");
+        let tenant = HeaderValue::from_bytes(b"bob\xff").unwrap();
+        search.headers_mut().insert("x-tenant", tenant);
+        statuses.push(client.try_send(search).await.unwrap().status);
+    }
+    assert_eq!(statuses, [[200; LIMIT].as_slice(), &[429]].concat());
 }

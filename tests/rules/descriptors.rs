@@ -168,6 +168,7 @@ fn operators_name_the_values_of_a_key() {
     let rules = rules(&[
         ("tenant", r#"["tenant"]"#, ""),
         ("search", r#"["tenant", "path=/search"]"#, ""),
+        ("big", r#"["tenant=big"]"#, ""),
         ("api", r#"["path=/api/*"]"#, ""),
         ("twice", r#"["generic_key", "generic_key"]"#, ""),
     ]);
@@ -207,6 +208,8 @@ fn operators_name_the_values_of_a_key() {
         "tenant:acme"
     );
     assert!(rules.stored_key("tenant", "ip:192.0.2.1").is_err());
+    assert_eq!(rules.stored_key("big", "tenant:big").unwrap().as_str(), "tenant:big");
+    assert!(rules.stored_key("big", "tenant:bigger").is_err());
     assert_eq!(rules.limit("tenant", None).unwrap().name(), "tenant");
     assert_eq!(rules.limit("tenant", Some("pro")), None);
 }

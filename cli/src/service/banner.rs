@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tollgate::RuleSet;
+use tollgate::{AnyAlgorithm, RuleSet};
 
 use super::args::Addresses;
 use crate::server::banner::{AdminLine, RulesLines, StoreLines};
@@ -23,7 +23,7 @@ impl fmt::Display for Banner<'_> {
         if let Some(http) = self.addresses.http {
             writeln!(f, "  http      http://{http}/check, for nginx, Traefik and Caddy")?;
         }
-        write!(f, "{}{}", self.rules, ConcurrencyNote(self.rules.rules))?;
+        write!(f, "{}{}", self.rules, Notes(self.rules.rules))?;
         write!(f, "{}{}", self.store, self.admin)?;
         if let Some(http) = self.addresses.http {
             let headers = "-H 'X-Forwarded-Method: GET' -H 'X-Forwarded-Uri: /hello'";
@@ -33,21 +33,26 @@ impl fmt::Display for Banner<'_> {
     }
 }
 
-/// A note on limits that need to know when a request ends: their slots are released with the response to the check.
-struct ConcurrencyNote<'a>(&'a RuleSet);
+/// Notes on limits that need more than a check.
+struct Notes<'a>(&'a RuleSet);
 
-impl fmt::Display for ConcurrencyNote<'_> {
+impl fmt::Display for Notes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limits = self.0.limits();
-        let concurrency = limits.iter().filter(|limit| limit.algorithm().is_concurrency());
-        let names: Vec<_> = concurrency.map(|limit| limit.name()).collect();
-        if names.is_empty() {
-            return Ok(());
-        }
-        let names = names.join(", ");
-        writeln!(
-            f,
-            "            only for checks at once, since the service does not see when a request ends: {names}"
+        let mut note = |applies: fn(&AnyAlgorithm) -> bool, note: &str| {
+            let named = limits.iter().filter(|limit| applies(limit.algorithm()));
+            match named.map(|limit| limit.name()).collect::<Vec<_>>().join(", ") {
+                none if none.is_empty() => Ok(()),
+                names => writeln!(f, "            note: {note}: {names}"),
+            }
+        };
+        note(
+            AnyAlgorithm::is_concurrency,
+            "counts only concurrent checks, since the service does not see when a request ends",
+        )?;
+        note(
+            AnyAlgorithm::is_queueing,
+            "delays checks, and a proxy that does not wait lets the request pass; set queue = false",
         )
     }
 }

@@ -40,17 +40,30 @@ pub(super) fn read(
 
 /// Reads `key`, `key=value` or `key=prefix*`.
 fn entry(field: &Field<'_>) -> Result<EntryPattern, Reported> {
-    let (key, value) = match field.text()?.split_once('=') {
-        None => (field.text()?, ValuePattern::Any),
-        Some((_, "")) => return Err(field.must("have a value after the =, or no =, for any value")),
-        Some((key, "*")) => return Err(field.must(format_args!("be {key:?}, which matches any value"))),
-        Some((key, value)) => match value.strip_suffix('*') {
-            Some(prefix) => (key, ValuePattern::Prefix(prefix.into())),
-            None => (key, ValuePattern::Exact(value.into())),
+    let text = field.text()?;
+    let (key, value) = match text.split_once('=') {
+        None => (text, None),
+        Some((key, value)) => (key, Some(value)),
+    };
+    if key.trim() != key || value.is_some_and(|value| value.trim() != value) {
+        return Err(field.must("have no spaces around the key and the value"));
+    }
+    if key.is_empty() {
+        return Err(field.must("begin with the key of a descriptor entry, like tenant or path=/search"));
+    }
+    let prefix = value.map(|value| value.strip_suffix('*').unwrap_or(value));
+    if prefix.is_some_and(|prefix| prefix.contains('*')) {
+        return Err(field.must("have an asterisk only at the end, like path=/api/*"));
+    }
+    let value = match value {
+        None => ValuePattern::Any,
+        Some("") => return Err(field.must("have a value after the =, or no =, for any value")),
+        Some("*") => return Err(field.must(format_args!("be {key:?}, which matches any value"))),
+        Some(value) => match value.strip_suffix('*') {
+            Some(prefix) => ValuePattern::Prefix(prefix.into()),
+            None => ValuePattern::Exact(value.into()),
         },
     };
-    match key {
-        "" => Err(field.must("begin with the key of a descriptor entry, like tenant or path=/search")),
-        key => Ok(EntryPattern { key: key.into(), value }),
-    }
+    let key = key.into();
+    Ok(EntryPattern { key, value })
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use super::{algorithms, exempt, keys, limit, outcomes, scope, timing, trust};
-use crate::gateway::concurrency;
+use crate::{gateway::concurrency, limit_service::grpc};
 
 /// The text between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
@@ -58,7 +58,8 @@ fn every_field_of_the_reference_has_a_case() {
     let covered = covered
         .chain(timing::COVERS)
         .chain(outcomes::COVERS)
-        .chain(concurrency::COVERS);
+        .chain(concurrency::COVERS)
+        .chain(grpc::COVERS);
     let tested: BTreeSet<_> = covered.map(|name| (*name).to_owned()).collect();
     assert_eq!(tested, documented);
 }

@@ -39,6 +39,15 @@ pub(crate) struct Descriptor {
 pub(crate) struct Entry {
     #[prost(string, tag = "1")]
     pub(crate) key: String,
+    /// Text by the specification, and any bytes by Envoy.
+    #[prost(bytes = "vec", tag = "2")]
+    pub(crate) value: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HeaderValue {
+    #[prost(string, tag = "1")]
+    pub(crate) key: String,
     #[prost(string, tag = "2")]
     pub(crate) value: String,
 }
@@ -50,9 +59,9 @@ pub(crate) struct Response {
     #[prost(message, repeated, tag = "2")]
     pub(crate) statuses: Vec<DescriptorStatus>,
     #[prost(message, repeated, tag = "3")]
-    pub(crate) response_headers_to_add: Vec<Entry>,
+    pub(crate) response_headers_to_add: Vec<HeaderValue>,
     #[prost(message, repeated, tag = "4")]
-    pub(crate) request_headers_to_add: Vec<Entry>,
+    pub(crate) request_headers_to_add: Vec<HeaderValue>,
     #[prost(string, tag = "5")]
     pub(crate) raw_body: String,
 }
@@ -114,7 +123,9 @@ impl Response {
     /// The added headers, as `name: value`, sorted.
     pub(crate) fn headers(&self) -> Vec<String> {
         let headers = self.response_headers_to_add.iter();
-        let mut headers: Vec<_> = headers.map(|Entry { key, value }| format!("{key}: {value}")).collect();
+        let mut headers: Vec<_> = headers
+            .map(|HeaderValue { key, value }| format!("{key}: {value}"))
+            .collect();
         headers.sort();
         headers
     }

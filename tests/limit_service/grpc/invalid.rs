@@ -4,7 +4,7 @@ use tonic::Code;
 
 use super::{
     GrpcService,
-    client::{OK, Request, request},
+    client::{OK, OVER_LIMIT, Request, request},
     limit,
 };
 
@@ -54,4 +54,30 @@ async fn a_descriptor_without_entries_matches_no_limit() {
     for _ in 0..3 {
         assert_eq!(service.client.call(request(&[&[]])).await.remaining(), [(OK, 0)]);
     }
+}
+
+#[tokio::test]
+async fn the_number_of_descriptors_and_entries_is_bounded() {
+    let service = GrpcService::start(&limit("tenant", 1000, "['tenant']"), &[]);
+    let call = async |descriptors, entries| {
+        let entries = vec![("tenant", "acme"); entries];
+        service.client.try_call(request(&vec![&*entries; descriptors])).await
+    };
+    assert_eq!(call(100, 1).await.unwrap().statuses.len(), 100);
+    assert_eq!(call(1, 100).await.unwrap().statuses.len(), 1);
+    for (descriptors, entries) in [(101, 1), (1, 101)] {
+        let status = call(descriptors, entries).await.unwrap_err();
+        let message = "there are too many descriptors: the maximum is 100 of 100 entries";
+        assert_eq!((status.code(), status.message()), (Code::InvalidArgument, message));
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_is_not_utf_8_is_counted() {
+    let service = GrpcService::start(&limit("tenant", 1, "['tenant']"), &[]);
+    let mut bytes = request(&[&[("tenant", "")]]);
+    bytes.descriptors[0].entries[0].value = b"bob\xff".to_vec();
+    assert_eq!(service.client.call(bytes.clone()).await.overall_code, OK);
+    assert_eq!(service.client.call(bytes).await.overall_code, OVER_LIMIT);
+    assert_eq!(service.client.code(&[&[("tenant", "bob")]]).await, OK);
 }

@@ -15,6 +15,9 @@ use super::fixture::program;
 use crate::server_process::ServerProcess;
 use support::redis::RedisServer;
 
+/// The fields of rules files that these tests cover.
+pub(crate) const COVERS: &[&str] = &["limit domain", "limit descriptor"];
+
 /// A service with both APIs, at free ports.
 pub(crate) struct GrpcService {
     pub(crate) server: ServerProcess,

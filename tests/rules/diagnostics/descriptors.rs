@@ -50,6 +50,15 @@ descriptor = ["tenant=", "=acme", "path=*", "", 7]
     7:49 limit "api": descriptor = 7: it must be text in quotes
 
 domain = "edge"
+descriptor = [" tenant", "path =/search", "path= /search", "path=/a*/b", "path=*x", "path=**"]
+    7:15 limit "api": descriptor = " tenant": it must have no spaces around the key and the value
+    7:26 limit "api": descriptor = "path =/search": it must have no spaces around the key and the value
+    7:43 limit "api": descriptor = "path= /search": it must have no spaces around the key and the value
+    7:60 limit "api": descriptor = "path=/a*/b": it must have an asterisk only at the end, like path=/api/*
+    7:74 limit "api": descriptor = "path=*x": it must have an asterisk only at the end, like path=/api/*
+    7:85 limit "api": descriptor = "path=**": it must have an asterisk only at the end, like path=/api/*
+
+domain = "edge"
 descriptor = ["tenant"]
 path = "/search"
 methods = ["GET"]

@@ -58,8 +58,7 @@ pub(crate) struct Drain {
 impl Listener {
     pub(crate) fn new(client_timeout: Duration, drain: Drain, metrics: ServerMetrics) -> Self {
         // Each client of the gateway may need an upstream connection.
-        let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
-        let max = files.saturating_sub(RESERVED_FILES) / 2;
+        let max = raise_file_limit().saturating_sub(RESERVED_FILES) / 2;
         let max_connections = usize::try_from(max).map_or(MAX_CONNECTIONS, |max| max.clamp(1, MAX_CONNECTIONS));
         Self {
             permits: Arc::new(Semaphore::new(max_connections)),
@@ -102,24 +101,17 @@ impl Listener {
     {
         loop {
             let permit = self.acquire_permit().await;
-            match listener.accept().await {
-                Ok((socket, peer)) => {
-                    let permit = ConnectionPermit::new(permit, self.metrics.connection_opened());
-                    let (service, shutdown) = (service.clone(), shutdown.clone());
-                    tokio::spawn(serve_connection(
-                        socket,
-                        peer,
-                        permit,
-                        service,
-                        self.client_timeout,
-                        shutdown,
-                    ));
-                }
-                Err(error) => {
-                    tracing::warn!(target: "tollgate::server", %error, "accepting a client connection failed; retrying");
-                    sleep(ACCEPT_RETRY_DELAY).await;
-                }
-            }
+            let (socket, peer) = accept_connection(listener).await;
+            let permit = ConnectionPermit::new(permit, self.metrics.connection_opened());
+            let (service, shutdown) = (service.clone(), shutdown.clone());
+            tokio::spawn(serve_connection(
+                socket,
+                peer,
+                permit,
+                service,
+                self.client_timeout,
+                shutdown,
+            ));
         }
     }
 
@@ -166,7 +158,6 @@ async fn serve_connection<S, F>(
         extensions.insert(request_unread.clone());
         service(request).map(Ok::<_, Infallible>)
     });
-    set_socket_options(&socket);
     let mut socket = TimeoutStream::new(socket);
     socket.set_write_timeout(Some(client_timeout));
     let mut connection = http1::Builder::new()
@@ -191,6 +182,27 @@ async fn serve_connection<S, F>(
         closing.close(result, peer, client_timeout).await;
     }
     drop(permit);
+}
+
+/// Raises the limit of open files to its maximum, which is returned.
+pub(crate) fn raise_file_limit() -> u64 {
+    rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024)
+}
+
+/// Accepts a connection. After a failure it waits, since accepting fails again at once while file descriptors are exhausted.
+pub(crate) async fn accept_connection(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok((socket, peer)) => {
+                set_socket_options(&socket);
+                return (socket, peer);
+            }
+            Err(error) => {
+                tracing::warn!(target: "tollgate::server", %error, "accepting a client connection failed; retrying");
+                sleep(ACCEPT_RETRY_DELAY).await;
+            }
+        }
+    }
 }
 
 /// Disables Nagle's algorithm and enables keepalive probes.

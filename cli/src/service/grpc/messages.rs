@@ -1,12 +1,15 @@
 //! The messages of Envoy's rate limit API, version 3, with the fields that the service uses. A decoder skips others.
+//!
+//! Text in requests is decoded as bytes: Envoy copies header values as they are, and a decoder of `string` rejects a message with a
+//! value that is not UTF-8, upon which Envoy would let the request pass.
 
 use prost::Message;
 
 /// `envoy.service.ratelimit.v3.RateLimitRequest`
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct RateLimitRequest {
-    #[prost(string, tag = "1")]
-    pub(super) domain: String,
+    #[prost(bytes = "vec", tag = "1")]
+    pub(super) domain: Vec<u8>,
     #[prost(message, repeated, tag = "2")]
     pub(super) descriptors: Vec<RateLimitDescriptor>,
     /// The cost of descriptors without their own; 0 stands for 1.
@@ -28,10 +31,10 @@ pub(super) struct RateLimitDescriptor {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Entry {
-    #[prost(string, tag = "1")]
-    pub(super) key: String,
-    #[prost(string, tag = "2")]
-    pub(super) value: String,
+    #[prost(bytes = "vec", tag = "1")]
+    pub(super) key: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(super) value: Vec<u8>,
 }
 
 /// `envoy.service.ratelimit.v3.RateLimitResponse`

@@ -4,15 +4,12 @@ mod messages;
 mod responder;
 mod server;
 
-use std::{future, time::Duration};
+use std::{future, io, time::Duration};
 
+use futures_util::stream;
 use tokio::{net::TcpListener, sync::watch, time::sleep};
 use tollgate::{RuleSet, rules::DescriptorRequest};
-use tonic::{
-    Status,
-    server::NamedService,
-    transport::{Server, server::TcpIncoming},
-};
+use tonic::{Status, server::NamedService, transport::Server};
 use tonic_health::{
     ServingStatus,
     server::{HealthReporter, health_reporter},
@@ -21,10 +18,17 @@ use tower::service_fn;
 
 use self::{messages::RateLimitResponse, responder::DescriptorResponder, server::RateLimitServer};
 use super::metrics::ServiceMetrics;
-use crate::server::{connection::TCP_KEEPALIVE_INTERVAL, shutdown_requested, store::ServerStore};
+use crate::server::{
+    listener::{accept_connection, raise_file_limit},
+    shutdown_requested,
+    store::ServerStore,
+};
 
 /// Calls of one connection at once. Each worker thread of Envoy opens one connection.
 const MAX_CONCURRENT_STREAMS: u32 = 4096;
+
+/// The interval of HTTP/2 pings, which detect clients that no longer respond.
+const PING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The names that the health service knows. The empty one is that of the whole server.
 const HEALTH_NAMES: [&str; 2] = ["", RateLimitServer::NAME];
@@ -42,10 +46,14 @@ pub(crate) async fn serve(
     let limited = store.rate_limit(rules, DescriptorResponder::default(), admitted);
     let (reporter, health) = health_reporter();
     reporter.set_serving::<RateLimitServer>().await;
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    raise_file_limit();
+    let incoming = stream::unfold(listener, async |listener| {
+        let (socket, _) = accept_connection(&listener).await;
+        Some((io::Result::Ok(socket), listener))
+    });
     let server = Server::builder()
         .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
-        .http2_keepalive_interval(Some(TCP_KEEPALIVE_INTERVAL))
+        .http2_keepalive_interval(Some(PING_INTERVAL))
         .add_service(health)
         .add_service(RateLimitServer::new(limited, metrics))
         .serve_with_incoming_shutdown(incoming, end_health(reporter, shutdown.clone()));
@@ -54,7 +62,9 @@ pub(crate) async fn serve(
         sleep(drain).await;
     };
     tokio::select! {
-        _ = server => {}
+        result = server => if let Err(error) = result {
+            tracing::error!(target: "tollgate::server", %error, "the gRPC server failed");
+        },
         () = drained => tracing::warn!(
             target: "tollgate::server",
             "drain timeout elapsed: closing gRPC connections with calls in flight"

@@ -22,6 +22,10 @@ use crate::{
     service::metrics::{Api, ServiceMetrics},
 };
 
+/// Bounds the work of one call.
+const MAX_DESCRIPTORS: usize = 100;
+const MAX_ENTRIES: usize = 100;
+
 /// The limits as a service of descriptors.
 pub(super) type LimitedService = BoxCloneSyncService<DescriptorRequest, RateLimitResponse, Status>;
 
@@ -101,18 +105,24 @@ fn record(result: &Result<RateLimitResponse, Status>, metrics: &ServiceMetrics) 
 
 /// The request for the limits, or an error if the proxy's configuration cannot be right.
 fn descriptor_request(request: RateLimitRequest) -> Result<DescriptorRequest, &'static str> {
-    if request.domain.is_empty() {
+    let RateLimitRequest {
+        domain, descriptors, ..
+    } = request;
+    if domain.is_empty() {
         return Err("the domain is empty: set `domain` in the proxy's rate limit filter");
     }
-    if request.descriptors.is_empty() {
+    if descriptors.is_empty() {
         return Err("there are no descriptors: set `rate_limits` in the proxy's routes");
     }
+    let has_too_many = |descriptor: &RateLimitDescriptor| descriptor.entries.len() > MAX_ENTRIES;
+    if descriptors.len() > MAX_DESCRIPTORS || descriptors.iter().any(has_too_many) {
+        return Err("there are too many descriptors: the maximum is 100 of 100 entries");
+    }
     let default_cost = request.hits_addend.max(1);
-    let descriptors = request
-        .descriptors
+    let descriptors = descriptors
         .into_iter()
         .map(|descriptor| to_descriptor(descriptor, default_cost));
-    Ok(DescriptorRequest::new(request.domain, descriptors))
+    Ok(DescriptorRequest::new(text(domain), descriptors))
 }
 
 fn to_descriptor(descriptor: RateLimitDescriptor, default_cost: u32) -> Descriptor {
@@ -122,6 +132,14 @@ fn to_descriptor(descriptor: RateLimitDescriptor, default_cost: u32) -> Descript
         Some(hits) => hits.try_into().unwrap_or(u32::MAX),
         None => default_cost,
     };
-    let entries = descriptor.entries.into_iter().map(|entry| (entry.key, entry.value));
+    let entries = descriptor
+        .entries
+        .into_iter()
+        .map(|entry| (text(entry.key), text(entry.value)));
     Descriptor::new(entries).with_cost(cost)
+}
+
+/// The text with a replacement character for bytes that are not UTF-8.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -1,4 +1,4 @@
-//! The body of a check, which nothing depends on. It is read so that the proxy can reuse the connection.
+//! The body of a check, which the decision does not use. It is read so that the proxy can reuse the connection.
 
 use std::time::Duration;
 

@@ -34,13 +34,32 @@ pub(super) fn original_request(mut head: Parts) -> Result<Request<()>, CheckErro
     let method = METHOD.take(&mut head.headers)?;
     let uri = URI.take(&mut head.headers)?;
     head.method = Method::from_bytes(method.as_bytes()).map_err(|_| METHOD.error("must be an HTTP method"))?;
-    head.uri = match PathAndQuery::try_from(uri.as_bytes()) {
-        Ok(target) if uri.as_bytes().starts_with(b"/") => target.into(),
-        _ => return Err(URI.error("must be a path that begins with a slash, with a query if there is one")),
-    };
-    let target = normalize_target(&head.uri).map_err(|reason| URI.error(&format!("is invalid: {reason}")))?;
+    if !uri.as_bytes().starts_with(b"/") {
+        return Err(URI.error("must be a path that begins with a slash, with a query if there is one"));
+    }
+    // From here on, an error is the client's.
+    let target = PathAndQuery::try_from(encode_unsafe(uri.as_bytes()));
+    head.uri = target
+        .map_err(|_| CheckError::BadRequest("The path or the query is invalid.".into()))?
+        .into();
+    let target = normalize_target(&head.uri).map_err(|reason| CheckError::BadRequest(reason.into()))?;
     head.uri = target.into();
     Ok(Request::from_parts(head, ()))
+}
+
+/// Percent-encodes characters that proxies and applications accept, and that are not valid in a URI.
+fn encode_unsafe(target: &[u8]) -> Vec<u8> {
+    let mut encoded = Vec::with_capacity(target.len());
+    for byte in target {
+        match byte {
+            b'"' => encoded.extend(b"%22"),
+            b'<' => encoded.extend(b"%3C"),
+            b'>' => encoded.extend(b"%3E"),
+            b'`' => encoded.extend(b"%60"),
+            _ => encoded.push(*byte),
+        }
+    }
+    encoded
 }
 
 impl Description {

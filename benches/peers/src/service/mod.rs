@@ -64,7 +64,7 @@ fn start_service(redis: &str) -> (Subprocess, String) {
     let arguments = [arguments.as_flattened(), &["30s"]].concat();
     let started = Subprocess::start(sibling_program("tollgate"), &arguments, "grpc");
     let (process, line) = started.expect("tollgate is built");
-    let address = line.split_whitespace().find(|word| word.starts_with("127.0.0.1:"));
+    let address = line.split([' ', ',']).find(|word| word.starts_with("127.0.0.1:"));
     (
         process,
         format!("http://{}", address.unwrap_or_else(|| panic!("{line}"))),

@@ -6,7 +6,6 @@ use super::fixture::{LimitService, limit};
 use support::{
     http::{NOTHING, Reply},
     redis::RedisServer,
-    wait::eventually,
 };
 
 const LIMIT: usize = 5;
@@ -27,13 +26,6 @@ fn statuses(replies: &[Reply]) -> Vec<u16> {
     replies.iter().map(|reply| reply.status).collect()
 }
 
-async fn until_status(service: &LimitService, wanted: &str) {
-    eventually(wanted, async || {
-        service.admin(Method::GET, "/healthz").await.json()["status"] == wanted
-    })
-    .await;
-}
-
 /// Redis admits exactly the limit.
 async fn assert_counted_on_redis(service: &LimitService, user: &str) {
     let replies = check(service, user, LIMIT + 2).await;
@@ -52,10 +44,10 @@ async fn kill_and_restart(mode: &str, assert_failure_mode: impl Fn(&[Reply])) {
     let service = LimitService::with_redis(&redis, &rules(), &["--on-store-failure", mode]);
     assert_counted_on_redis(&service, "alice").await;
     redis.kill();
-    until_status(&service, "store_failing").await;
+    service.until_status("store_failing").await;
     assert_failure_mode(&check(&service, "bob", LIMIT + 2).await);
     redis.restart();
-    until_status(&service, "ok").await;
+    service.until_status("ok").await;
     // Redis restarts empty, and counts of the fallback are not carried over.
     assert_counted_on_redis(&service, "bob").await;
 }
@@ -83,7 +75,7 @@ async fn closed_rejects_with_503_where_denials_are_403() {
     let mut redis = RedisServer::start();
     let service = LimitService::with_redis(&redis, &rules(), &["--on-store-failure", "closed"]);
     redis.kill();
-    until_status(&service, "store_failing").await;
+    service.until_status("store_failing").await;
     let reply = Reply::to(service.check_at("/check?deny=403", "/?user=alice")).await;
     assert_eq!(
         (reply.status, &reply.json()["error"]),

@@ -9,7 +9,11 @@ use axum::http::Method;
 use reqwest::Client;
 
 pub(crate) use self::running::{Running, subcommand};
-use support::{folder::Folder, http::Reply, wait::TEST_TIMEOUT};
+use support::{
+    folder::Folder,
+    http::Reply,
+    wait::{TEST_TIMEOUT, eventually},
+};
 
 /// Killed on drop.
 pub(crate) struct ServerProcess {
@@ -53,6 +57,14 @@ impl ServerProcess {
     pub(crate) async fn admin(&self, method: Method, path: &str) -> Reply {
         let url = format!("http://{}{path}", self.admin);
         Reply::to(self.client.request(method, url)).await
+    }
+
+    /// Waits until `/healthz` reports this status.
+    pub(crate) async fn until_status(&self, wanted: &str) {
+        eventually(wanted, async || {
+            self.admin(Method::GET, "/healthz").await.json()["status"] == wanted
+        })
+        .await;
     }
 
     /// The value of a metric, by its name and labels; 0 if there is none.

@@ -52,18 +52,18 @@ async fn serve(args: &ServiceArgs, store: StoreConfig, output: OutputArgs) -> Re
 
     let metrics = ServiceMetrics::new(server.metrics.clone());
     let (store, rules, shutdown) = (server.store.clone(), server.rules.clone(), server.shutdown());
-    let (client_timeout, drain_timeout) = (args.server.client_timeout, args.drain_timeout);
+    let client_timeout = args.server.client_timeout;
+    let drain = Drain {
+        timeout: args.drain_timeout,
+        option: "--drain-timeout",
+    };
     let http = http.map(|(listener, _)| {
-        let drain = Drain {
-            timeout: drain_timeout,
-            option: "--drain-timeout",
-        };
         let service = HttpService::new(&server, client_timeout, metrics.clone());
         let proxies = Listener::new(client_timeout, drain, metrics.server().clone());
         proxies.serve(listener, move |request| service.clone().call(request), shutdown.clone())
     });
     let serving = async move {
-        let grpc = grpc.map(|(listener, _)| grpc::serve(listener, &store, rules, metrics, shutdown, drain_timeout));
+        let grpc = grpc.map(|(listener, _)| grpc::serve(listener, &store, rules, metrics, shutdown, drain));
         tokio::join!(OptionFuture::from(http), OptionFuture::from(grpc));
     };
     server.run(banner, serving).await;

@@ -1,5 +1,9 @@
 //! The gRPC health service, and the shutdown.
 
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient};
 
@@ -39,4 +43,22 @@ async fn a_shutdown_ends_watches_with_a_last_status() {
     assert_eq!(last.status(), ServingStatus::NotServing);
     assert_eq!(with_timeout(watch.message()).await.unwrap(), None);
     assert_eq!(service.server.running.wait_for_exit().code(), Some(0));
+}
+
+/// The server waits for the acknowledgement of its shutdown, which this client does not send.
+#[tokio::test]
+async fn a_client_that_does_not_respond_delays_a_shutdown_until_the_drain_timeout() {
+    let mut service = GrpcService::start(&limit("tenant", 1, "['tenant']"), &["--drain-timeout", "500ms"]);
+    let mut client = TcpStream::connect(service.running.address("grpc      ")).await.unwrap();
+    let empty_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    let preface = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &empty_settings].concat();
+    client.write_all(&preface).await.unwrap();
+    with_timeout(client.read_u8()).await.unwrap();
+    service.running.signal("-TERM");
+    assert_eq!(service.server.running.wait_for_exit().code(), Some(0));
+    let log = service.log();
+    assert!(
+        log.contains("drain timeout elapsed") && log.contains("--drain-timeout"),
+        "{log}"
+    );
 }

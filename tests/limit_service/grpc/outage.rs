@@ -1,6 +1,5 @@
 //! The failure modes, while Redis is killed and after it is back.
 
-use axum::http::Method;
 use tonic::{Code, Status};
 
 use super::{
@@ -8,7 +7,7 @@ use super::{
     client::{OK, OVER_LIMIT, Response, request},
     limit,
 };
-use support::{redis::RedisServer, wait::eventually};
+use support::redis::RedisServer;
 
 async fn call(service: &GrpcService, tenant: &str) -> Result<Response, Status> {
     service.client.try_call(request(&[&[("tenant", tenant)]])).await
@@ -21,26 +20,19 @@ async fn assert_counted(service: &GrpcService, tenant: &str) {
     }
 }
 
-async fn until_status(service: &GrpcService, wanted: &str) {
-    eventually(wanted, async || {
-        service.admin(Method::GET, "/healthz").await.json()["status"] == wanted
-    })
-    .await;
-}
-
 /// A service whose Redis has been killed.
 async fn without_redis(mode: &str) -> (GrpcService, RedisServer) {
     let mut redis = RedisServer::start();
     let service = GrpcService::with_redis(&redis, &limit("tenant", 2, "['tenant']"), &["--on-store-failure", mode]);
     assert_counted(&service, "before").await;
     redis.kill();
-    until_status(&service, "store_failing").await;
+    service.until_status("store_failing").await;
     (service, redis)
 }
 
 async fn assert_recovers(service: &GrpcService, redis: &mut RedisServer) {
     redis.restart();
-    until_status(service, "ok").await;
+    service.until_status("ok").await;
     assert_counted(service, "after").await;
 }
 

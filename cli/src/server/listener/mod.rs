@@ -55,6 +55,17 @@ pub(crate) struct Drain {
     pub(crate) option: &'static str,
 }
 
+impl Drain {
+    pub(crate) fn warn_elapsed(self) {
+        tracing::warn!(
+            target: "tollgate::server",
+            timeout = ?self.timeout,
+            option = self.option,
+            "drain timeout elapsed: closing connections with requests in flight; the option sets the timeout"
+        );
+    }
+}
+
 impl Listener {
     pub(crate) fn new(client_timeout: Duration, drain: Drain, metrics: ServerMetrics) -> Self {
         // Each client of the gateway may need an upstream connection.
@@ -85,12 +96,7 @@ impl Listener {
         let max = u32::try_from(self.max_connections).expect("MAX_CONNECTIONS fits");
         let all_closed = self.permits.acquire_many(max);
         if timeout(self.drain.timeout, all_closed).await.is_err() {
-            tracing::warn!(
-                target: "tollgate::server",
-                timeout = ?self.drain.timeout,
-                option = self.drain.option,
-                "drain timeout elapsed: closing connections with requests in flight; the option sets the timeout"
-            );
+            self.drain.warn_elapsed();
         }
     }
 

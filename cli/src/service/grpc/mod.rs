@@ -19,7 +19,7 @@ use tower::service_fn;
 use self::{messages::RateLimitResponse, responder::DescriptorResponder, server::RateLimitServer};
 use super::metrics::ServiceMetrics;
 use crate::server::{
-    listener::{accept_connection, raise_file_limit},
+    listener::{Drain, accept_connection, raise_file_limit},
     shutdown_requested,
     store::ServerStore,
 };
@@ -33,14 +33,14 @@ const PING_INTERVAL: Duration = Duration::from_secs(60);
 /// The names that the health service knows. The empty one is that of the whole server.
 const HEALTH_NAMES: [&str; 2] = ["", RateLimitServer::NAME];
 
-/// Serves until `shutdown`, and then drains calls in flight for at most `drain`.
+/// Serves until `shutdown`, and then drains calls in flight for at most the drain timeout.
 pub(crate) async fn serve(
     listener: TcpListener,
     store: &ServerStore,
     rules: RuleSet,
     metrics: ServiceMetrics,
     shutdown: watch::Receiver<bool>,
-    drain: Duration,
+    drain: Drain,
 ) {
     let admitted = service_fn(|_: DescriptorRequest| future::ready(Ok::<_, Status>(RateLimitResponse::default())));
     let limited = store.rate_limit(rules, DescriptorResponder::default(), admitted);
@@ -57,18 +57,15 @@ pub(crate) async fn serve(
         .add_service(health)
         .add_service(RateLimitServer::new(limited, metrics))
         .serve_with_incoming_shutdown(incoming, end_health(reporter, shutdown.clone()));
-    let drained = async {
+    let drain_elapsed = async {
         shutdown_requested(shutdown).await;
-        sleep(drain).await;
+        sleep(drain.timeout).await;
     };
     tokio::select! {
         result = server => if let Err(error) = result {
             tracing::error!(target: "tollgate::server", %error, "the gRPC server failed");
         },
-        () = drained => tracing::warn!(
-            target: "tollgate::server",
-            "drain timeout elapsed: closing gRPC connections with calls in flight"
-        ),
+        () = drain_elapsed => drain.warn_elapsed(),
     }
 }
 

@@ -13,7 +13,8 @@ use super::messages::{Code, DescriptorStatus, Duration, HeaderValue, RateLimit, 
 #[derive(Clone, Debug, Default)]
 pub(super) struct DescriptorResponder(HttpResponder);
 
-/// Fixes the type parameters of the responder's implementation. Its context is whether the client uses gRPC, which Envoy takes care of.
+/// Fixes the type parameters of the responder's implementation. Its context is whether the client uses gRPC, for which Envoy translates
+/// the response.
 fn http(responder: &HttpResponder) -> &impl Respond<Request<()>, Response<String>, Status, Context = bool> {
     responder
 }

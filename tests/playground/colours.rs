@@ -46,7 +46,7 @@ async fn every_text_has_the_wcag_contrast() {
     let page = Page::new(&browser, StoreKind::Memory);
     for colours in ["light", "dark"] {
         browser.prefer(&[("prefers-color-scheme", colours)]).await;
-        page.open("?paused=yes&at=10400&play=0-edge").await;
+        page.open("?paused=yes&at=10400&play=0-edge_10400-overload").await;
         browser
             .value("document.querySelectorAll('details').forEach((details) => details.open = true)")
             .await;
@@ -72,4 +72,30 @@ async fn every_text_has_the_wcag_contrast() {
         assert_eq!(page.read::<Vec<String>>(LOW_CONTRAST).await, [""; 0], "{colours}");
     }
     page.close().await;
+}
+
+#[tokio::test]
+async fn nodes_have_the_wcag_contrast() {
+    let browser = Browser::start().await;
+    for kind in StoreKind::BOTH {
+        let page = Page::new(&browser, kind);
+        for colours in ["light", "dark"] {
+            browser.prefer(&[("prefers-color-scheme", colours)]).await;
+            let ready = match kind {
+                StoreKind::Memory => "document.getElementById('no-redis').checkVisibility()",
+                StoreKind::Redis => "document.getElementById('stream-a').ariaPressed === 'true'",
+            };
+            browser
+                .open(&format!("{}/nodes.html?play=0-stream.a", page.playground.url()))
+                .await;
+            browser.until(ready).await;
+            browser
+                .value("document.querySelectorAll('details').forEach((details) => details.open = true)")
+                .await;
+            assert_eq!(page.read::<Vec<String>>(LOW_CONTRAST).await, [""; 0], "{colours}");
+            let looked = browser.value("window.looked").await.as_u64().unwrap();
+            assert!(looked > 60, "{looked} texts");
+        }
+        page.close().await;
+    }
 }

@@ -14,15 +14,19 @@ in_one_browser! {
 }
 
 /// The page's assets.
-const ASSETS: [&str; 9] = [
+const ASSETS: [&str; 13] = [
     "announcer.js",
     "connection.js",
     "controls.js",
     "drawings.js",
+    "format.js",
     "lanes.js",
     "main.js",
     "marks.js",
+    "page_controls.js",
     "style.css",
+    "table.js",
+    "text.js",
     "timeline.js",
 ];
 

@@ -1,5 +1,6 @@
 //! A playground's page in a browser.
 
+use fantoccini::key::Key;
 use serde::{Deserialize, de::DeserializeOwned};
 
 use support::browser::Browser;
@@ -55,6 +56,10 @@ const LANES: &str = "[...document.querySelectorAll('.lane')].map((lane) => {
 const READY: &str = "document.getElementById('connection').dataset.state === 'live'
     && document.querySelectorAll('.drawing > *:first-child').length === 6";
 
+/// The page with two nodes is connected, and has drawn the limit in Redis.
+const NODES_READY: &str = "document.getElementById('connection').dataset.state === 'live'
+    && document.querySelectorAll('.drawing > *:first-child').length === 3";
+
 pub(crate) struct Page<'a> {
     pub(crate) browser: &'a Browser,
     pub(crate) playground: Playground,
@@ -72,6 +77,30 @@ impl<'a> Page<'a> {
     pub(crate) async fn open(&self, scene: &str) {
         self.browser.open(&format!("{}/{scene}", self.playground.url())).await;
         self.browser.until(READY).await;
+    }
+
+    /// Opens the page with two nodes, and waits until it is ready.
+    pub(crate) async fn open_nodes(&self, scene: &str) {
+        self.browser
+            .open(&format!("{}/nodes.html{scene}", self.playground.url()))
+            .await;
+        self.browser.until(NODES_READY).await;
+    }
+
+    /// Presses the tab key from the start of the page: it must reach these elements, by id or text, each with a visible focus.
+    pub(crate) async fn assert_tab_order(&self, expected: &[&str]) {
+        for expected in expected {
+            self.browser.press([Key::Tab]).await;
+            let focused = "(({ id, tagName, textContent }) => tagName === 'BODY' ? '' : id ? `#${id}` : textContent)
+                (document.activeElement)";
+            self.browser.until(&format!("{focused} === '{expected}'")).await;
+            if !expected.is_empty() {
+                let seen = "document.activeElement.matches(':focus-visible')
+                    && parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2
+                    && document.activeElement.checkVisibility()";
+                assert_eq!(self.browser.value(seen).await, true, "{expected}");
+            }
+        }
     }
 
     /// The lanes, in order.

@@ -35,6 +35,7 @@ async fn every_element_has_an_accessible_name(browser: &Browser) {
         "Burst of 20 b",
         "Stream s",
         "Burst across the edge e",
+        "Overload o",
         "Pause p",
         "Step 0.10 s .",
         "Next request n",
@@ -77,13 +78,13 @@ async fn every_element_has_an_accessible_name(browser: &Browser) {
     assert_eq!(names(tree, "image"), images);
     assert_eq!(names(tree, "region"), ["Controls", "Six algorithms", "Timeline"]);
     assert_eq!(names(tree, "group")[..2], ["Send requests to every lane", "Time"]);
-    assert_eq!(names(tree, "link").len(), 8);
+    assert_eq!(names(tree, "link").len(), 11);
     assert!(names(tree, "link").iter().all(|name| !name.is_empty()));
     // A timer is read on request, and not thirty times a second.
     assert_eq!(names(tree, "timer"), ["Time of the session"]);
     let live = "[...document.querySelectorAll('output, [role=status], [role=alert], [aria-live]')].map(({ id }) => id)";
     let live: Vec<String> = page.read(live).await;
-    assert_eq!(live, ["connection", "wrong", "trouble", "news"]);
+    assert_eq!(live, ["connection", "wrong", "trouble", "hint", "news"]);
 
     let headings: Vec<String> = page
         .read("[...document.querySelectorAll('h1, h2, h3, h4')].map(({ tagName }) => tagName)")

@@ -170,8 +170,8 @@ async fn invalid_settings_are_named_until_corrected(browser: &Browser) {
             page.playground.url()
         ))
         .await;
-    let errors = "at: must be a number of milliseconds. play: must be up to 100 actions in order of time, like 0-burst_3200-edge: \
-        milliseconds, then one, burst, stream, stop or edge. speed: must be 0.1, 0.25, 0.5, 1 or 4.";
+    let errors = "at: must be a number of milliseconds. play: must be up to 100 actions in order of time, like 0-one_3200-burst: \
+        milliseconds, then one, burst, stream, stop, edge or overload. speed: must be 0.1, 0.25, 0.5, 1 or 4.";
     assert_error(&page, errors, &[]).await;
     browser.click("#restart").await;
     assert_live(&page, "?paused=yes&at=0").await;

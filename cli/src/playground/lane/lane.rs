@@ -12,11 +12,15 @@ use tower::{Layer, Service, service_fn, util::BoxCloneSyncService};
 
 use super::{
     drawing::DrawingInput,
+    goodput::Goodput,
     responder::DecisionResponder,
     state::{LaneInfo, LaneState, LastResponse, OutcomeCounts, RequestResult},
     text,
 };
-use crate::{common::peak_count::PeakCount, playground::session::Settings};
+use crate::{
+    common::peak_count::PeakCount,
+    playground::session::{Overload, Settings},
+};
 
 type LaneResponse = Response<String>;
 type ResponseFuture = Pin<Box<dyn Future<Output = Result<LaneResponse, Infallible>> + Send>>;
@@ -39,6 +43,8 @@ pub(crate) struct Lane<St> {
     peak_in_span: PeakCount,
     peak_in_window: PeakCount,
     counts: OutcomeCounts,
+    /// Of the last overload.
+    goodput: Option<Goodput>,
     /// The last response, until a frame has it.
     last_response: Option<LastResponse>,
 }
@@ -70,6 +76,7 @@ impl<St: Store> Lane<St> {
             peak_in_span: PeakCount::new(settings.span()),
             peak_in_window: PeakCount::new(settings.window_micros()),
             counts: OutcomeCounts::default(),
+            goodput: None,
             last_response: None,
         })
     }
@@ -83,6 +90,11 @@ impl<St: Store> Lane<St> {
             description,
             limits_rate: self.algorithm.quota().is_some(),
         }
+    }
+
+    /// Counts what passes in each window of an overload that starts now.
+    pub(crate) fn start_overload(&mut self, overload: Overload) {
+        self.goodput = Some(Goodput::new(overload));
     }
 
     /// Sends a request now, and waits for its outcome.
@@ -192,9 +204,10 @@ impl<St: Store> Lane<St> {
             counts: self.counts,
             max_in_span: self.peak_in_span.max(),
             max_in_window: self.peak_in_window.max(),
-            explanation: match self.counts.unchecked {
-                0 => text::explanation(&self.algorithm, &self.settings, self.peak_in_window.max()),
-                count => text::unchecked(count),
+            explanation: match (self.counts.unchecked, &self.goodput) {
+                (0, None) => text::explanation(&self.algorithm, &self.settings, self.peak_in_window.max()),
+                (0, Some(goodput)) => text::overload(&self.algorithm, &self.settings, goodput, now),
+                (count, _) => text::unchecked(count),
             },
             last: self.last_response.take(),
         }
@@ -233,6 +246,7 @@ impl<St: Store> Lane<St> {
     fn record_passed(&mut self, at: Micros) {
         self.peak_in_span.add(at);
         self.peak_in_window.add(at);
+        self.goodput.iter_mut().for_each(|goodput| goodput.add(at));
     }
 
     fn set_last_response(&mut self, summary: String, response: String) {

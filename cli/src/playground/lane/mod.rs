@@ -1,6 +1,7 @@
 //! One algorithm of a session: a service behind the real layer, and its state for the page.
 
 mod drawing;
+mod goodput;
 mod lane;
 mod responder;
 mod state;
@@ -9,4 +10,5 @@ mod text;
 pub(crate) use self::{
     lane::Lane,
     state::{LaneInfo, LaneState, RequestResult},
+    text::seconds,
 };

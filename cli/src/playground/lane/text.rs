@@ -3,6 +3,7 @@
 use http::Response;
 use tollgate::{AnyAlgorithm, Decision, Micros};
 
+use super::goodput::Goodput;
 use crate::playground::session::Settings;
 
 pub(super) fn title_and_description(algorithm: &AnyAlgorithm) -> (&'static str, &'static str) {
@@ -123,6 +124,59 @@ fn rule(algorithm: &AnyAlgorithm, settings: &Settings, max: usize) -> String {
     }
 }
 
+/// How a lane behaves under sustained overload, and what passes in each window.
+pub(super) fn overload(algorithm: &AnyAlgorithm, settings: &Settings, goodput: &Goodput, now: Micros) -> String {
+    let passed = goodput.passed(now).iter().map(ToString::to_string);
+    let passed = passed.collect::<Vec<_>>().join(", ");
+    let (offered, window) = (goodput.overload.offered, settings.window);
+    format!(
+        "{offered} arrive in {window} s, and per window pass: {passed}. {}",
+        under_overload(algorithm, settings, offered)
+    )
+}
+
+/// Which of the requests an overload passes.
+fn under_overload(algorithm: &AnyAlgorithm, settings: &Settings, offered: Micros) -> String {
+    let Settings { limit, duration, .. } = *settings;
+    let window = settings.window_micros();
+    match algorithm {
+        AnyAlgorithm::TokenBucket(_) => {
+            "First the saved tokens, then one request for each token that is refilled.".into()
+        }
+        AnyAlgorithm::LeakyBucket(_) => {
+            let delay = Micros::from(algorithm.capacity() - 1) * window / Micros::from(limit);
+            let delay = seconds(delay);
+            format!(
+                "The queue stays full, so a request that is admitted waits up to {delay}; the others are denied at once."
+            )
+        }
+        AnyAlgorithm::SlidingLog(_) => {
+            format!(
+                "The first {limit}; then one request for each that expires from the log, so the same burst repeats."
+            )
+        }
+        AnyAlgorithm::SlidingCounter(_) => {
+            format!(
+                "The first {limit}; from the next window on, one each time that the weight of the oldest has decreased enough."
+            )
+        }
+        AnyAlgorithm::Concurrency(_) => {
+            // The slots that the requests would hold at once.
+            let slots = (offered * settings.duration_micros()).div_ceil(window);
+            if slots > Micros::from(limit) {
+                format!("{limit} at once; each slot that is released, after {duration} ms, admits one request.")
+            } else {
+                format!(
+                    "Nothing is denied: requests of {duration} ms hold {slots} of {limit} slots. Longer ones exhaust them."
+                )
+            }
+        }
+        _ => format!(
+            "The first {limit} of each window; the others are denied until its edge, which Retry-After counts down to."
+        ),
+    }
+}
+
 /// The summary of a request that is queued.
 pub(super) fn queued(delay: Micros) -> String {
     format!("Queued: leaves in {}", seconds(delay))
@@ -175,7 +229,7 @@ pub(super) fn window_micros(algorithm: &AnyAlgorithm) -> Micros {
 }
 
 /// Rounded up to the millisecond. Response headers round up too, to the second.
-fn seconds(micros: Micros) -> String {
+pub(crate) fn seconds(micros: Micros) -> String {
     let millis = micros.div_ceil(1000);
     format!("{}.{:03} s", millis / 1000, millis % 1000)
 }

@@ -3,13 +3,14 @@
 // Milliseconds without requests before an announcement.
 const QUIET_PERIOD = 700;
 const MAX_DELAY = 5000;
-const OUTCOMES = ["admitted", "queued", "denied", "unchecked"];
 
 export class Announcer {
   #timer = 0;
 
-  constructor(element) {
+  // `outcomes` has the words for each outcome.
+  constructor(element, outcomes) {
     this.element = element;
+    this.outcomes = outcomes;
   }
 
   session({ lanes }) {
@@ -28,9 +29,10 @@ export class Announcer {
   }
 
   #announce() {
-    const sentences = this.counts.map((counts, lane) => {
-      const nonzero = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => `${counts[outcome]} ${outcome}`);
-      return `${this.lanes[lane].title}: ${nonzero.join(", ")}.`;
+    const sentences = this.counts.flatMap((counts, lane) => {
+      const nonzero = Object.entries(this.outcomes).filter(([outcome]) => counts[outcome] > 0);
+      const parts = nonzero.map(([outcome, words]) => `${counts[outcome]} ${words}`);
+      return parts.length > 0 ? [`${this.lanes[lane].title}: ${parts.join(", ")}.`] : [];
     });
     this.element.textContent = sentences.join(" ");
     this.#reset();
@@ -38,6 +40,6 @@ export class Announcer {
 
   #reset() {
     this.since = null;
-    this.counts = this.lanes.map(() => Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])));
+    this.counts = this.lanes.map(() => Object.fromEntries(Object.keys(this.outcomes).map((outcome) => [outcome, 0])));
   }
 }

@@ -15,9 +15,10 @@ export class Connection {
   // False if the URL is invalid: then there is no session to resume.
   #isValid = false;
 
-  // `handlers` has a function per event, and `state` for the state of the connection.
-  constructor(handlers) {
+  // `handlers` has a function per event, and `state` for the state of the connection; `paths` has those of events and commands.
+  constructor(handlers, paths) {
     this.handlers = handlers;
+    this.paths = paths;
     // A browser limits its connections to a server, and all tabs share them, so a hidden tab disconnects.
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#suspend() : this.#wake()));
   }
@@ -33,7 +34,7 @@ export class Connection {
   #start(search) {
     this.#close();
     if (document.hidden) return this.#suspend();
-    const events = new EventSource("scene" + search);
+    const events = new EventSource(this.paths.events + search);
     this.#events = events;
     events.addEventListener("session", (event) => {
       const session = JSON.parse(event.data);
@@ -52,6 +53,12 @@ export class Connection {
       this.handlers.invalid(JSON.parse(event.data));
       this.handlers.state("wrong", "not started");
     });
+    events.addEventListener("no_redis", () => {
+      this.#close();
+      this.#isValid = false;
+      this.handlers.no_redis();
+      this.handlers.state("wrong", "not started");
+    });
     // The browser's own reconnect would use the first URL, with an outdated time.
     events.addEventListener("error", () => this.#disconnected());
   }
@@ -60,7 +67,7 @@ export class Connection {
     const session = this.#session;
     if (!session) return;
     this.#lastCommand = this.#lastCommand.then(async () => {
-      const response = await fetch(`scenes/${session}/${command}`, { method: "POST" }).catch(() => null);
+      const response = await fetch(`${this.paths.commands}/${session}/${command}`, { method: "POST" }).catch(() => null);
       // A failed command of a previous session does not affect the current one.
       if (!response?.ok && session === this.#session) this.#disconnected();
     });

@@ -2,6 +2,7 @@
 
 import { draw } from "./drawings.js";
 import { seconds } from "./format.js";
+import { write } from "./text.js";
 
 const lane = ({ name, title, description }) => `
   <article class="lane" id="lane-${name}" aria-labelledby="title-${name}">
@@ -21,11 +22,6 @@ const lane = ({ name, title, description }) => `
     <p class="said"></p>
     <details><summary>Last response</summary><pre>none yet</pre></details>
   </article>`;
-
-// Skips unchanged text, which would trigger a layout.
-const write = (element, text) => {
-  if (element.textContent !== String(text)) element.textContent = text;
-};
 
 export class Lanes {
   constructor(element) {

@@ -10,7 +10,8 @@ import { Timeline } from "./timeline.js";
 const lanes = new Lanes(document.getElementById("lanes"));
 const timeline = new Timeline(document.getElementById("timeline"));
 const table = new Table(document.getElementById("requests"));
-const announcer = new Announcer(document.getElementById("news"));
+const outcomes = { admitted: "admitted", queued: "queued", denied: "denied", unchecked: "unchecked" };
+const announcer = new Announcer(document.getElementById("news"), outcomes);
 
 // Frames may arrive faster than they can be drawn: pending frames are merged, and drawing takes at most half of the time, so
 // that the page stays responsive.
@@ -40,7 +41,7 @@ const draw = () => {
   lastDrawTime = performance.now() - start;
 };
 
-const connection = new Connection({
+const handlers = {
   session(session) {
     pending = [];
     controls.session(session);
@@ -54,7 +55,8 @@ const connection = new Connection({
   },
   invalid: (errors) => controls.invalid(errors),
   state: (state, text) => controls.state(state, text),
-});
+};
+const connection = new Connection(handlers, { events: "scene", commands: "scenes" });
 const controls = new Controls(connection);
 
 connection.open();

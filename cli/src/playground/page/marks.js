@@ -1,6 +1,6 @@
 // The marks of the timeline. Each outcome has its own shape, and a mark is not drawn twice at the same position.
 
-const COLORS = ["ink", "faint", "line", "admitted", "queued", "denied", "accent"];
+const COLORS = ["ink", "faint", "line", "admitted", "queued", "denied", "leased", "accent"];
 // The offset of the marks of queued requests when they leave.
 const LEAVE_OFFSET = 8;
 
@@ -87,6 +87,8 @@ export class Marks {
       case "planned":
         pen.arc(x, y, radius, 0, 7);
         return pen.stroke();
+      case "leased":
+        return pen.fillRect(x - 0.9 * radius, y - 0.9 * radius, 1.8 * radius, 1.8 * radius);
       default:
         pen.arc(x, y, radius, 0, 7);
         return pen.fill();

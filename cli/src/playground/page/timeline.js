@@ -34,9 +34,12 @@ export class Timeline {
     requestAnimationFrame(() => this.#animate());
   }
 
-  session({ lanes, settings }) {
+  // The axis shows the edges of windows, or multiples of `axisStep`: then there are no planned requests either.
+  session({ lanes, settings, axisStep = null }) {
     this.lanes = lanes;
     this.window = settings.window * 1e6;
+    this.axisStep = axisStep ?? this.window;
+    this.firstRow = axisStep === null ? 1 : 0;
     this.#moments = [];
     this.#frame = null;
     this.canvas.setAttribute("aria-label", "No requests yet.");
@@ -100,12 +103,12 @@ export class Timeline {
     const now = this.#now(isMoving);
     const begin = now - BEFORE * this.window;
     const x = (time) => labels + ((time - begin) / ((BEFORE + AFTER) * this.window)) * (width - labels - MARGIN);
-    const rowHeight = (height - 26) / (this.lanes.length + 1);
+    const rowHeight = (height - 26) / (this.lanes.length + this.firstRow);
     const y = (row) => rowHeight * (row + (width < NARROW_WIDTH ? 0.68 : 0.5));
 
     this.#axis(pen, { x, now, begin, labels, width, height, colors });
-    this.lanes.forEach(({ title }, lane) => this.#label(pen, title, labels, width, y(lane + 1), rowHeight, colors));
-    this.#label(pen, "Planned", labels, width, y(0), rowHeight, colors);
+    this.lanes.forEach(({ title }, lane) => this.#label(pen, title, labels, width, y(lane + this.firstRow), rowHeight, colors));
+    if (this.firstRow > 0) this.#label(pen, "Planned", labels, width, y(0), rowHeight, colors);
 
     pen.save();
     pen.beginPath();
@@ -115,11 +118,11 @@ export class Timeline {
     for (const at of this.#frame.planned) marks.put("planned", x(at), y(0), colors.faint);
     for (const { at, lanes } of this.#moments) {
       lanes.forEach(({ departures }, lane) => {
-        for (const leavesAt of departures) marks.departure([x(at), x(leavesAt)], y(lane + 1), leavesAt <= now);
+        for (const leavesAt of departures) marks.departure([x(at), x(leavesAt)], y(lane + this.firstRow), leavesAt <= now);
       });
     }
     for (const { at, lanes } of this.#moments) {
-      lanes.forEach(({ outcomes }, lane) => marks.outcomes(outcomes, x(at), y(lane + 1)));
+      lanes.forEach(({ outcomes }, lane) => marks.outcomes(outcomes, x(at), y(lane + this.firstRow)));
     }
     pen.restore();
   }
@@ -128,7 +131,7 @@ export class Timeline {
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.lineWidth = 1;
-    for (let edge = Math.ceil(begin / this.window) * this.window; x(edge) < width; edge += this.window) {
+    for (let edge = Math.ceil(begin / this.axisStep) * this.axisStep; x(edge) < width; edge += this.axisStep) {
       if (edge < 0 || x(edge) < labels) continue;
       pen.strokeStyle = colors.line;
       stroke(pen, [x(edge), 4], [x(edge), height - 20]);

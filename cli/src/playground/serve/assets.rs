@@ -15,18 +15,26 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 13] = files![
+const FILES: [(&str, &str); 21] = files![
     "index.html",
+    "nodes.html",
     "style.css",
     "icon.svg",
     "main.js",
     "marks.js",
     "connection.js",
+    "page_controls.js",
     "controls.js",
+    "node_controls.js",
     "drawings.js",
     "lanes.js",
     "announcer.js",
     "table.js",
+    "node_cards.js",
+    "node_table.js",
+    "nodes.js",
+    "redis_card.js",
+    "text.js",
     "timeline.js",
     "format.js"
 ];

@@ -2,6 +2,7 @@
 
 mod assets;
 mod routes;
+mod running;
 mod sessions;
 
 pub(crate) use self::{routes::router, sessions::Sessions};

@@ -17,9 +17,13 @@ use futures_util::{
 };
 use http::StatusCode;
 use serde::Serialize;
+use tokio::sync::mpsc;
 
 use super::{assets, sessions::Sessions};
-use crate::playground::session::{FieldErrors, Settings};
+use crate::playground::{
+    nodes::{NodeAction, NodesSettings},
+    session::{FieldErrors, NamedAction, Settings},
+};
 
 pub(crate) fn router(sessions: Sessions) -> Router {
     Router::new()
@@ -27,33 +31,68 @@ pub(crate) fn router(sessions: Sessions) -> Router {
         .route("/{file}", get(assets::file))
         .route("/scene", get(session))
         .route("/scenes/{id}/{command}", post(command))
+        .route("/nodes", get(nodes))
+        .route("/nodes/{id}/{command}", post(nodes_command))
         .with_state(sessions)
 }
 
 /// Runs the session of a URL for as long as the event stream is read.
 async fn session(State(sessions): State<Sessions>, Query(query): Query<BTreeMap<String, String>>) -> Response {
-    let settings = match Settings::parse(&query) {
-        Ok(settings) => settings,
-        Err(errors) => return event_stream(stream::iter([invalid(&errors)])),
-    };
-    match sessions.start(settings) {
-        Ok((info, frames)) => {
-            let frames = stream::unfold(frames, async |mut frames| Some((frames.recv().await?, frames)));
-            let frames = frames.map(|frame| event("frame", &frame));
-            event_stream(stream::iter([event("session", &info)]).chain(frames))
-        }
-        Err(message) => event_stream(stream::iter([invalid(&FieldErrors::from([("session", message)]))])),
+    match Settings::parse(&query) {
+        Ok(settings) => event_stream(events(sessions.start(settings))),
+        Err(errors) => event_stream(stream::iter([invalid(&errors)])),
+    }
+}
+
+/// Runs two nodes, likewise. Without a Redis, the page shows how to start the playground with one.
+async fn nodes(State(sessions): State<Sessions>, Query(query): Query<BTreeMap<String, String>>) -> Response {
+    if !sessions.has_redis() {
+        return event_stream(stream::iter([event("no_redis", &())]));
+    }
+    match NodesSettings::parse(&query) {
+        Ok(settings) => event_stream(events(sessions.start_nodes(settings))),
+        Err(errors) => event_stream(stream::iter([invalid(&errors)])),
     }
 }
 
 async fn command(State(sessions): State<Sessions>, Path((id, command)): Path<(String, String)>) -> Response {
-    let Ok(command) = command.parse() else {
-        return (StatusCode::NOT_FOUND, format!("there is no command {command:?}")).into_response();
-    };
-    match sessions.send(&id, command).await {
+    match command.parse() {
+        Ok(command) => sent(sessions.lanes.send(&id, command).await),
+        Err(()) => unknown(&command),
+    }
+}
+
+async fn nodes_command(State(sessions): State<Sessions>, Path((id, command)): Path<(String, String)>) -> Response {
+    match NodeAction::parse(&command) {
+        Some(action) => sent(sessions.nodes.send(&id, action).await),
+        None => unknown(&command),
+    }
+}
+
+fn sent(is_running: bool) -> Response {
+    match is_running {
         true => StatusCode::NO_CONTENT.into_response(),
         false => (StatusCode::NOT_FOUND, "this session has ended").into_response(),
     }
+}
+
+fn unknown(command: &str) -> Response {
+    (StatusCode::NOT_FOUND, format!("there is no command {command:?}")).into_response()
+}
+
+/// The constants of a session that was started, then its frames.
+fn events<I: Serialize, F: Serialize + Send + 'static>(
+    started: Result<(I, mpsc::Receiver<F>), String>,
+) -> impl Stream<Item = Event> + Send + 'static {
+    let (first, frames) = match started {
+        Ok((info, frames)) => (event("session", &info), Some(frames)),
+        Err(message) => (invalid(&FieldErrors::from([("session", message)])), None),
+    };
+    let frames = stream::unfold(frames, async |frames| {
+        let mut frames = frames?;
+        Some((event("frame", &frames.recv().await?), Some(frames)))
+    });
+    stream::iter([first]).chain(frames)
 }
 
 /// Sent as an event, because `EventSource` does not expose the body of an error response.

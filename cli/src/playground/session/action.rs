@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::pace::Speed;
+use super::{history::NamedAction, pace::Speed};
 
 /// What the user sends to the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,27 +17,35 @@ pub(crate) enum Action {
     Stop,
     /// Send as many requests as the limit just before a window's edge, and as many just after it.
     Edge,
+    /// Send several times the limit for several windows.
+    Overload,
 }
 
-impl Action {
-    const ALL: [Self; 5] = [Self::One, Self::Burst, Self::Stream, Self::Stop, Self::Edge];
+impl NamedAction for Action {
+    const ALL: &[Self] = &[
+        Self::One,
+        Self::Burst,
+        Self::Stream,
+        Self::Stop,
+        Self::Edge,
+        Self::Overload,
+    ];
 
-    pub(crate) fn name(self) -> &'static str {
+    const NAMES: &str = "one, burst, stream, stop, edge or overload";
+
+    fn name(self) -> &'static str {
         match self {
             Self::One => "one",
             Self::Burst => "burst",
             Self::Stream => "stream",
             Self::Stop => "stop",
             Self::Edge => "edge",
+            Self::Overload => "overload",
         }
     }
-}
 
-impl FromStr for Action {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|action| action.name() == text).ok_or(())
+    fn is_stop(self) -> bool {
+        self == Self::Stop
     }
 }
 
@@ -65,7 +73,7 @@ impl FromStr for Command {
             "next" => Ok(Self::Next),
             action => match action.strip_suffix('x') {
                 Some(speed) => speed.parse().map(Self::SetSpeed),
-                None => action.parse().map(Self::Act),
+                None => Action::parse(action).map(Self::Act).ok_or(()),
             },
         }
     }

@@ -31,6 +31,8 @@ pub(crate) struct Frame {
     pub(crate) play: String,
     /// Whether the last action did not fit into a URL.
     pub(crate) is_full: bool,
+    /// When the last overload ends.
+    pub(crate) overload_end: Option<Micros>,
     /// The times of planned requests.
     pub(crate) planned: Vec<Micros>,
     /// In the order of [`SessionInfo::lanes`].

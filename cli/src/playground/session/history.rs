@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use tollgate::Micros;
 
-use super::{action::Action, pace::MILLISECOND};
+use super::pace::MILLISECOND;
 
 /// Longer URLs are truncated by some mail and chat programs.
 const MAX_ACTIONS: usize = 100;
@@ -12,14 +12,37 @@ const MAX_ACTIONS: usize = 100;
 /// The latest time of an action: an hour.
 const MAX_TIME: Micros = 3_600_000_000;
 
-/// Actions by time, like `0-burst_3200-edge`: in milliseconds, with decimals if the session was stopped between two.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ActionHistory(Vec<(Micros, Action)>);
+/// An action with a name in the page's URL.
+pub(crate) trait NamedAction: Copy + 'static {
+    const ALL: &[Self];
 
-impl ActionHistory {
+    /// The names of all actions, for an error message.
+    const NAMES: &str;
+
+    fn name(self) -> &'static str;
+
+    /// Whether it stops a stream.
+    fn is_stop(self) -> bool;
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.name() == name)
+    }
+}
+
+/// Actions by time, like `0-burst_3200-edge`: in milliseconds, with decimals if the session was stopped between two.
+#[derive(Clone, Debug)]
+pub(crate) struct ActionHistory<A>(Vec<(Micros, A)>);
+
+impl<A> Default for ActionHistory<A> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<A: NamedAction> ActionHistory<A> {
     /// Adds an action and returns whether there was space for it. A stream can always be stopped.
-    pub(crate) fn add(&mut self, now: Micros, action: Action) -> bool {
-        let fits = action == Action::Stop || (self.0.len() + 1 < MAX_ACTIONS && now <= MAX_TIME);
+    pub(crate) fn add(&mut self, now: Micros, action: A) -> bool {
+        let fits = action.is_stop() || (self.0.len() + 1 < MAX_ACTIONS && now <= MAX_TIME);
         if fits {
             self.0.push((now, action));
         }
@@ -27,18 +50,18 @@ impl ActionHistory {
     }
 
     /// All actions, oldest first.
-    pub(crate) fn actions(&self) -> impl Iterator<Item = (Micros, Action)> {
+    pub(crate) fn actions(&self) -> impl Iterator<Item = (Micros, A)> {
         self.0.iter().copied()
     }
 }
 
-impl FromStr for ActionHistory {
+impl<A: NamedAction> FromStr for ActionHistory<A> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let actions = text.split('_').filter(|part| !part.is_empty()).map(|part| {
             let (time, action) = part.split_once('-')?;
-            Some((parse_time(time)?, action.parse().ok()?))
+            Some((parse_time(time)?, A::parse(action)?))
         });
         let actions: Option<Vec<_>> = actions.collect();
         match actions {
@@ -46,14 +69,16 @@ impl FromStr for ActionHistory {
                 Ok(Self(actions))
             }
             _ => Err(format!(
-                "must be up to {MAX_ACTIONS} actions in order of time, like 0-burst_3200-edge: milliseconds, then one, \
-                 burst, stream, stop or edge"
+                "must be up to {MAX_ACTIONS} actions in order of time, like 0-{}_3200-{}: milliseconds, then {}",
+                A::ALL[0].name(),
+                A::ALL[1].name(),
+                A::NAMES
             )),
         }
     }
 }
 
-impl fmt::Display for ActionHistory {
+impl<A: NamedAction> fmt::Display for ActionHistory<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (at, action)) in self.actions().enumerate() {
             let separator = if index == 0 { "" } else { "_" };

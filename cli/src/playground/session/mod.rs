@@ -1,8 +1,10 @@
 //! A session: settings, a simulated clock, and the actions of the user.
 
 mod action;
+mod fields;
 mod frame;
 mod history;
+mod overload;
 mod pace;
 mod session;
 mod settings;
@@ -10,7 +12,10 @@ mod traffic;
 
 pub(crate) use self::{
     action::Command,
+    fields::{FieldErrors, Fields},
     frame::{Frame, SessionInfo},
+    history::{ActionHistory, NamedAction},
+    overload::{OVERLOAD_WINDOWS, Overload},
     session::Session,
-    settings::{FieldErrors, Settings},
+    settings::{MAX_LEASE, Settings},
 };

@@ -13,6 +13,7 @@ use super::{
     action::{Action, Command},
     frame::{Frame, SessionInfo},
     history::ActionHistory,
+    overload::Overload,
     pace::Pace,
     settings::Settings,
     traffic::Traffic,
@@ -34,8 +35,10 @@ pub(crate) struct Session<St> {
     clock: ManualClock,
     lanes: Vec<Lane<St>>,
     pace: Pace,
-    history: ActionHistory,
+    history: ActionHistory<Action>,
     traffic: Traffic,
+    /// The last one.
+    overload: Option<Overload>,
     is_full: bool,
     /// The requests since the last frame.
     results: Vec<RequestResult>,
@@ -52,6 +55,7 @@ impl<St: Store> Session<St> {
             pace: Pace::new(settings.speed, settings.paused),
             traffic: Traffic::new(settings.play.actions()),
             history: settings.play.clone(),
+            overload: None,
             is_full: false,
             results: Vec::new(),
             settings,
@@ -135,9 +139,19 @@ impl<St: Store> Session<St> {
         let now = self.clock.now();
         self.is_full = !self.history.add(now, action);
         if !self.is_full {
-            let start = self.traffic.plan_action(action, now, &self.settings);
+            let start = self.plan_action(action, now);
             self.advance_to(start).await;
         }
+    }
+
+    /// Plans the requests of an action, and returns the time to skip to.
+    fn plan_action(&mut self, action: Action, now: Micros) -> Micros {
+        if action == Action::Overload {
+            let overload = Overload::new(now, &self.settings);
+            self.overload = Some(overload);
+            self.lanes.iter_mut().for_each(|lane| lane.start_overload(overload));
+        }
+        self.traffic.plan_action(action, now, &self.settings)
     }
 
     async fn pause_at(&mut self, at: Micros) {
@@ -162,7 +176,7 @@ impl<St: Store> Session<St> {
                 yield_now().await;
             }
             if let Some(action) = self.traffic.next_scripted(now) {
-                until = until.max(self.traffic.plan_action(action, now, &self.settings));
+                until = until.max(self.plan_action(action, now));
             }
         }
         self.pass_time(until.max(self.clock.now()));
@@ -197,6 +211,7 @@ impl<St: Store> Session<St> {
             streaming: self.traffic.is_streaming(),
             play: self.history.to_string(),
             is_full: self.is_full,
+            overload_end: self.overload.as_ref().map(Overload::end),
             planned: self.traffic.planned(MAX_PLANNED),
             lanes,
             requests: std::mem::take(&mut self.results),

@@ -1,6 +1,6 @@
 //! The settings of a session, parsed from the page's URL with an error per field.
 
-use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 use tollgate::{
@@ -9,7 +9,9 @@ use tollgate::{
 };
 
 use super::{
-    history::{ActionHistory, parse_time},
+    action::Action,
+    fields::{FieldErrors, Fields},
+    history::ActionHistory,
     pace::{MILLISECOND, Speed},
 };
 
@@ -18,16 +20,13 @@ const SECOND: Micros = 1_000_000;
 const MAX_SUB_WINDOWS: u32 = 64;
 
 /// The longest lease of the library, in milliseconds.
-const MAX_LEASE: u32 = 60_000;
+pub(crate) const MAX_LEASE: u32 = 60_000;
 
 /// The longest request, in milliseconds.
 const MAX_DURATION: u32 = 60_000;
 
 /// How long Redis keeps a slot that is not renewed, in simulated time: longer than any request, since slots are renewed in real time.
 const TIME_TO_LIVE: Duration = Duration::from_millis(2 * MAX_DURATION as u64);
-
-/// Error messages by field.
-pub(crate) type FieldErrors = BTreeMap<&'static str, String>;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Settings {
@@ -50,7 +49,7 @@ pub(crate) struct Settings {
     #[serde(skip)]
     pub(crate) paused: bool,
     #[serde(skip)]
-    pub(crate) play: ActionHistory,
+    pub(crate) play: ActionHistory<Action>,
     /// The time up to which the actions are replayed at once.
     #[serde(skip)]
     pub(crate) at: Micros,
@@ -59,10 +58,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Parses the URL's query. By default buckets hold the limit, and a burst is twice the limit.
     pub(crate) fn parse(query: &BTreeMap<String, String>) -> Result<Self, FieldErrors> {
-        let mut fields = Fields {
-            query,
-            errors: FieldErrors::new(),
-        };
+        let mut fields = Fields::new(query);
         let limit = fields.number("limit", 1..=200, 10);
         let settings = Self {
             limit,
@@ -141,51 +137,5 @@ impl Settings {
     /// The time of a stream's nth request after its start.
     pub(crate) fn stream_offset(&self, nth: Micros) -> Micros {
         nth * SECOND / Micros::from(self.rate)
-    }
-}
-
-struct Fields<'a> {
-    query: &'a BTreeMap<String, String>,
-    errors: FieldErrors,
-}
-
-impl Fields<'_> {
-    fn number(&mut self, field: &'static str, range: RangeInclusive<u32>, default: u32) -> u32 {
-        let Some(value) = self.query.get(field) else {
-            return default;
-        };
-        match value.parse() {
-            Ok(number) if range.contains(&number) => number,
-            _ => {
-                let (min, max) = range.into_inner();
-                self.errors
-                    .insert(field, format!("must be a whole number from {min} to {max}"));
-                default
-            }
-        }
-    }
-
-    fn time(&mut self, field: &'static str) -> Micros {
-        let value = self.query.get(field).map_or("0", |value| value);
-        parse_time(value).unwrap_or_else(|| {
-            self.errors.insert(field, "must be a number of milliseconds".into());
-            0
-        })
-    }
-
-    fn parsed<T: std::str::FromStr>(
-        &mut self,
-        field: &'static str,
-        default: T,
-        message: impl Fn(T::Err) -> String,
-    ) -> T {
-        match self.query.get(field).map(|value| value.parse()) {
-            None => default,
-            Some(Ok(value)) => value,
-            Some(Err(error)) => {
-                self.errors.insert(field, message(error));
-                default
-            }
-        }
     }
 }

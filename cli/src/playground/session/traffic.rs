@@ -7,7 +7,7 @@ use std::{
 
 use tollgate::Micros;
 
-use super::{action::Action, settings::Settings};
+use super::{action::Action, overload::Overload, settings::Settings};
 
 #[derive(Debug)]
 pub(crate) struct Traffic {
@@ -78,6 +78,7 @@ impl Traffic {
                 self.stream = Some(Stream { start, sent, next });
             }
             Action::Stop => self.stream = None,
+            Action::Overload => Overload::new(now, settings).requests().for_each(|at| self.plan(at, 1)),
             Action::Edge => return self.plan_edge_burst(now, settings),
         }
         now

@@ -1,5 +1,6 @@
 //! Tools for maintainers.
 
+mod exactness;
 mod plots;
 mod soak;
 mod soak_windows;

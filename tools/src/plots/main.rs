@@ -1,5 +1,5 @@
 //! Draws the figures of the documentation: how each algorithm treats the same traffic, its worst-case over-admission, the accuracy
-//! of the sliding counter compared with the exact log, and what is decided under overload.
+//! of the sliding counter compared with the exact log, what is decided under overload, and what limiters admitted against their limit.
 //!
 //! Run it with `cargo run -p tollgate-tools --bin plots`: it writes docs/img/*.svg and takes some seconds. See `--help`.
 
@@ -9,6 +9,12 @@ mod attack;
 mod common {
     pub(crate) mod grouped;
     pub(crate) mod peak_count;
+}
+#[path = "../../../benches/exactness/src/report"]
+#[allow(dead_code, unreachable_pub, reason = "the package exactness writes results, too")]
+mod exactness {
+    pub(crate) mod results;
+    pub(crate) mod systems;
 }
 #[path = "../exit.rs"]
 mod exit;
@@ -30,9 +36,9 @@ use std::{
 
 use clap::Parser;
 
-/// Draw the figures of the documentation, from the algorithms and from benches/RESULTS.md
+/// Draw the figures of the documentation, from the algorithms, benches/RESULTS.md and benches/exactness/results.csv
 ///
-/// Figures of algorithms run requests through their pure functions at fixed times, and `overload` draws two tables of measured
+/// Figures of algorithms run requests through their pure functions at fixed times, and `overload` and `exactness-*` draw measured
 /// results, so every run on every machine draws the same SVG. The program prints the files that it wrote and the numbers in them. It exits with 0 on success, with 1 if a file cannot be
 /// written, and with 2 on invalid arguments.
 #[derive(Parser)]

@@ -24,7 +24,7 @@ const GOVERNOR: &str = "governor";
 /// The bottleneck of decisions for one key.
 const ONE_THREAD: &str = "Reading the clock takes about 25 ns on both sides, and a lock 20 ns where governor's compare-and-swap takes 10. The \
     rest is two divisions for `remaining` and `reset_after`, which governor does not return. The clock took 55 ns before it was read \
-    from the CPU's counter. Under contention the order is reversed.";
+    from the CPU's counter. Under contention the order depends on the machine: the ratio of two threads was 1.49 on one, and 0.28 to 0.63 on another. Why is not known.";
 
 /// The bottleneck of decisions for many keys.
 const MANY_KEYS: &str = "The ratio varies by a few percent from run to run. A decision reads the index and the entry of its key from memory, since \

@@ -1,6 +1,7 @@
 //! The figures, and the data that each one draws.
 
 mod accuracy;
+mod exactness;
 mod over_admission;
 mod overload;
 mod timeline;
@@ -17,5 +18,5 @@ pub(crate) struct Figure {
 pub(crate) fn all() -> Vec<Figure> {
     let timelines = traffic::ALL.iter().map(timeline::draw);
     let summaries = [over_admission::draw(), accuracy::draw(), overload::draw()];
-    timelines.chain(summaries).collect()
+    timelines.chain(summaries).chain(exactness::draw()).collect()
 }

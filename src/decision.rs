@@ -378,6 +378,9 @@ impl Decision {
     }
 
     /// When the request would be admitted if no other request is charged before; only for a limited request.
+    ///
+    /// It can exceed the limit's window, for example if the limit was lowered or the request costs more than 1:
+    /// [all reasons](crate::guide::headers#times-that-exceed-the-window).
     pub fn retry_after(&self) -> Option<Duration> {
         self.outcome().retry_after()
     }

@@ -239,7 +239,8 @@ impl Verdict {
         self.outcome().retry_after()
     }
 
-    /// How long until the state is fresh, with nothing used; zero if it is.
+    /// How long until the state is fresh, with nothing used; zero if it is. It can exceed the window: a sliding counter counts one
+    /// sub-window more, and a bucket takes its own time to refill.
     pub const fn reset_after(&self) -> Duration {
         Duration::from_micros(self.reset_after)
     }

@@ -16,6 +16,10 @@ use crate::{
 ///
 /// Choose it if bursts are acceptable as long as the average rate holds, as for most public APIs.
 ///
+/// **In one window it admits its capacity plus its limit**: by default up to twice the limit, after an idle period. If the limit must
+/// hold in every window, set a smaller `capacity`, or use a [`SlidingLog`](crate::SlidingLog):
+/// [choosing a limit](crate::guide::choosing#trade-offs) compares them.
+///
 /// ```
 /// use tollgate::{Algorithm, Quota, TokenBucket};
 ///
@@ -24,6 +28,14 @@ use crate::{
 /// assert!(limit.acquire(&mut state, 0, 100).0.outcome().admits()); // a burst: the bucket was full
 /// assert_eq!(limit.peek(&state, 1_000_000, 0).remaining(), 10); // a second later
 /// assert!(TokenBucket::new(Quota::per_second(10)).try_capacity(0).is_err());
+///
+/// // A client that sends a request every 10 ms, from the first second of a minute to the last.
+/// let admitted = |limit: TokenBucket| {
+///     let mut state = Default::default();
+///     (0..6000).filter(|tick| limit.acquire(&mut state, tick * 10_000, 1).0.outcome().admits()).count()
+/// };
+/// assert_eq!(admitted(TokenBucket::new(Quota::per_minute(60))), 119);
+/// assert_eq!(admitted(TokenBucket::new(Quota::per_minute(60)).capacity(6)), 65);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenBucket {

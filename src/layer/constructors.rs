@@ -55,7 +55,8 @@ macro_rules! constructors {
 
 constructors! {
     TokenBucket, token_bucket, try_token_bucket,
-        "admits bursts of up to one quota, and the rate of the quota on average.";
+        "admits bursts of up to one quota, and the rate of the quota on average. In one window that is up to twice the quota: \
+         see [`TokenBucket`].";
     LeakyBucket, leaky_bucket, try_leaky_bucket,
         "queues up to one quota of requests, and releases them at a constant rate.";
     FixedWindow, fixed_window, try_fixed_window,

@@ -10,7 +10,7 @@ mod envoy;
 mod failing_closed;
 mod forged;
 mod load;
-mod nginx;
+pub(crate) mod nginx;
 mod outage;
 mod program;
 mod proxy;

@@ -47,7 +47,7 @@ fn command(folder: &Folder) -> Vec<String> {
 }
 
 /// Debian installs it where only the PATH of root finds it.
-fn executable() -> String {
+pub(crate) fn executable() -> String {
     let path = std::env::var("PATH").unwrap();
     let mut folders = path.split(':').chain(["/usr/sbin"]);
     let found = folders.find(|folder| Path::new(folder).join("nginx").exists());

@@ -8,4 +8,6 @@ mod diagnostics;
 mod documents;
 #[cfg(all(feature = "redis", feature = "axum"))]
 mod over_http;
+#[cfg(feature = "axum")]
+mod recipes;
 mod settings;

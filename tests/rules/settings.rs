@@ -1,4 +1,4 @@
-//! The five algorithms and their settings: a limit in a file equals the same limit in code.
+//! The algorithms and their settings: a limit in a file equals the same limit in code.
 
 use std::time::Duration;
 

@@ -4,6 +4,7 @@ mod concurrency;
 mod leases;
 mod log;
 mod long;
+mod nginx;
 mod options;
 mod random;
 mod redis;

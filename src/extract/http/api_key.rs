@@ -21,6 +21,10 @@ use crate::{
 /// **A client can send any key.** Add the layer that verifies keys outside of this one, or limit addresses too. A request with
 /// several different keys is rejected with 400, as by [`Header`](crate::Header).
 ///
+/// To find the state of an API key, compute its digest in the same way: `tollgate peek --rules FILE --store URL --limit NAME --key
+/// apikey=SECRET` does so locally and shows what is left, for a limit in code too, if the file has the same limit. The key in Redis is
+/// that of the limit, with `apikey:` and the digest at its end: `RedisStore::redis_key` returns it.
+///
 /// ```
 /// use http::Request;
 /// use tollgate::{ApiKey, KeyExtractor};

@@ -31,6 +31,23 @@ impl RedisStore {
     ///
     /// It does not connect yet: an invalid address is an error here, an unreachable Redis is an error of
     /// [`check`](Self::check).
+    ///
+    /// **Services on one Redis share their limits of the same name**, algorithm and window, also if they are different services. Give each
+    /// service its own [`prefix`](RedisStoreBuilder::prefix), unless they are to share:
+    ///
+    /// ```
+    /// use tollgate::{Key, Limit, Quota, RedisStore, TokenBucket};
+    ///
+    /// let url = "redis://127.0.0.1:6379";
+    /// let (shop, blog) = (RedisStore::connect(url)?, RedisStore::connect(url)?);
+    /// let forum = RedisStore::builder().url(url).prefix("forum").build()?;
+    ///
+    /// let limit = Limit::new("user", TokenBucket::new(Quota::per_minute(100)));
+    /// let key = |store: RedisStore| store.redis_key(&limit, &Key::named("user", 12345));
+    /// assert_eq!(key(shop), key(blog)); // one counter for both
+    /// assert_eq!(key(forum), "forum:token_bucket:user:60000000:user:12345");
+    /// # Ok::<(), tollgate::StoreError>(())
+    /// ```
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         Self::builder().url(url).build()
     }
@@ -200,7 +217,8 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// The prefix of every key, `rate_limit` by default. Stores with different prefixes share no state.
+    /// The prefix of every key, `rate_limit` by default. Stores with different prefixes share no state; of stores with the same prefix on
+    /// one Redis, limits with the same name, algorithm and window share their counters.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();

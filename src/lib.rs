@@ -7,12 +7,13 @@
 //! let store = MemoryStore::new(); // or RedisStore::connect("redis://127.0.0.1:6379")?
 //! let user = Header::new("x-user-id").or(ClientIp::peer());
 //!
+//! let limits = RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
+//!     .tier(Tier::token_bucket("user", Quota::per_minute(100), user.clone()));
+//! let expensive = limits.clone().tier(Tier::sliding_log("expensive", Quota::per_minute(10), user));
+//!
 //! let app: Router = Router::new()
-//!     .route("/api/expensive", get(async || "done").layer(
-//!         RateLimitLayer::sliding_log("expensive", Quota::per_minute(10), user.clone(), store.clone())))
-//!     .route("/api/hello", get(async || "hello"))
-//!     .layer(RateLimitLayer::sliding_counter("global", Quota::per_minute(10_000), Global, store)
-//!         .tier(Tier::token_bucket("user", Quota::per_minute(100), user)));
+//!     .route("/api/hello", get(async || "hello").layer(limits))
+//!     .route("/api/expensive", get(async || "done").layer(expensive));
 //! # let _ = app;
 //! ```
 //!
@@ -27,11 +28,13 @@
 //! [The guide](guide) starts from the beginning, with examples that run:
 //!
 //! - [Quick start](guide::quick_start), [choosing a limit](guide::choosing), and [several limits on one request](guide::tiers).
-//! - [Client addresses behind proxies](guide::behind_proxies).
-//! - [When Redis fails](guide::when_redis_fails), and [Sentinel and Cluster](guide::sentinels_and_clusters).
+//! - [Recipes](guide::recipes): logins, API plans, token budgets, an expensive endpoint, a CDN, calls to others.
+//! - [Keys](guide::keys), and [client addresses behind proxies](guide::behind_proxies).
+//! - [When Redis fails](guide::when_redis_fails), [stores](guide::stores), and [Sentinel and Cluster](guide::sentinels_and_clusters).
 //! - [Leases](guide::leases), for keys that thousands of requests per second share.
 //! - [Testing your service](guide::testing) with a manual clock.
 //! - [Migrating from tower_governor](guide::migrating).
+//! - [A glossary](guide::glossary).
 //!
 //! # How it works
 //!

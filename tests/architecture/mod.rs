@@ -20,7 +20,7 @@ fn module_of<'a>(modules: &'a [LayeredModule], file: &str) -> Option<&'a Layered
     modules.iter().filter(contains).max_by_key(|module| module.path.len())
 }
 
-/// The one permitted cycle: `AnyAlgorithm` is an enum of the five algorithms, and each of them converts into it.
+/// The one permitted cycle: `AnyAlgorithm` is an enum of the algorithms, and each of them converts into it.
 const PERMITTED_CYCLE: &str = "algorithm/";
 
 /// The crate root only re-exports, and is in no layer.

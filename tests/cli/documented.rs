@@ -1,4 +1,4 @@
-//! The console blocks of docs/cli.md and docs/simulate.md: each command is run, and its output is compared.
+//! The console blocks of all pages: each command is run, and its output is compared.
 //!
 //! A block ```` ```toml title="rules.toml" ```` is a file. In a block ```` ```console ````, lines that begin with `$ ` are
 //! commands, and the lines below are their output; `[..]` matches any text in a line. A command that ends in ` &` runs until
@@ -8,10 +8,12 @@ use std::{
     env, fs,
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
+    thread,
 };
 
 use support::{
     folder::Folder,
+    page::{Block, Kind},
     port::Port,
     project::{program_path, root},
     redis::RedisServer,
@@ -98,41 +100,30 @@ impl Page {
         }
     }
 
-    fn read(mut self, text: &str) -> usize {
-        let text = self.with_test_ports(text);
-        let mut lines = text.lines();
-        while let Some(line) = lines.next() {
-            let Some(fence) = line.strip_prefix("```") else {
-                continue;
-            };
-            let block: Vec<String> = lines
-                .by_ref()
-                .take_while(|line| *line != "```")
-                .map(str::to_owned)
-                .collect();
-            if let Some((_, title)) = fence.split_once(" title=") {
-                fs::write(self.folder.file(title.trim_matches('"')), block.join("\n") + "\n").unwrap();
-            } else if fence == "console" {
-                let mut rest = &block[..];
-                while let [command, after @ ..] = rest {
-                    let command = command.strip_prefix("$ ").expect("a command");
-                    let end = after
-                        .iter()
-                        .position(|line| line.starts_with("$ "))
-                        .unwrap_or(after.len());
-                    // A blank line before the next command is not output.
-                    let mut printed = &after[..end];
-                    while let [before @ .., last] = printed
-                        && last.is_empty()
-                    {
-                        printed = before;
-                    }
-                    self.run(command, printed);
-                    rest = &after[end..];
-                }
-            }
+    fn run_block(&mut self, block: &Block) {
+        let text = self.with_test_ports(&block.text);
+        if let Some((_, title)) = block.info.split_once(" title=") {
+            fs::write(self.folder.file(title.trim_matches('"')), text).unwrap();
+            return;
         }
-        self.commands
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut rest = &lines[..];
+        while let [command, after @ ..] = rest {
+            let command = command.strip_prefix("$ ").expect("a command");
+            let end = after
+                .iter()
+                .position(|line| line.starts_with("$ "))
+                .unwrap_or(after.len());
+            // A blank line before the next command is not output.
+            let mut printed = &after[..end];
+            while let [before @ .., last] = printed
+                && last.is_empty()
+            {
+                printed = before;
+            }
+            self.run(command, printed);
+            rest = &after[end..];
+        }
     }
 }
 
@@ -167,26 +158,45 @@ fn matches(line: &str, pattern: &str) -> bool {
     rest.is_empty() || is_last_open
 }
 
+/// The console blocks of each page that has some.
+fn pages() -> Vec<(String, Vec<Block>)> {
+    let mut pages: Vec<(String, Vec<Block>)> = Vec::new();
+    for block in support::page::Page::blocks_of(Kind::Console) {
+        let (page, _) = block.location.split_once(':').unwrap();
+        match pages.last_mut() {
+            Some((last, blocks)) if last == page => blocks.push(block),
+            _ => pages.push((page.to_owned(), vec![block])),
+        }
+    }
+    pages
+}
+
 #[test]
-fn the_commands_in_cli_md() {
+fn the_commands_of_every_page() {
+    let pages = pages();
+    thread::scope(|scope| {
+        for (name, blocks) in &pages {
+            scope.spawn(move || {
+                let mut page = Page::new();
+                for block in blocks {
+                    page.run_block(block);
+                }
+                let text = fs::read_to_string(root().join(name)).unwrap();
+                let commands = text.lines().filter(|line| line.starts_with("$ ")).count();
+                assert_eq!(page.commands, commands, "{name}");
+                assert!(commands > 0, "{name} has files, and no command that reads them");
+            });
+        }
+    });
+}
+
+#[test]
+fn cli_md_runs_every_subcommand() {
     let text = fs::read_to_string(root().join("docs/cli.md")).unwrap();
-    assert_eq!(
-        Page::new().read(&text),
-        text.lines().filter(|line| line.starts_with("$ ")).count()
-    );
     for subcommand in SUBCOMMANDS {
         let run = format!("\n$ tollgate {subcommand}");
         assert!(text.contains(&run), "docs/cli.md does not run {subcommand}");
     }
-}
-
-#[test]
-fn the_commands_in_simulate_md() {
-    let text = fs::read_to_string(root().join("docs/simulate.md")).unwrap();
-    assert_eq!(
-        Page::new().read(&text),
-        text.lines().filter(|line| line.starts_with("$ ")).count()
-    );
 }
 
 #[test]

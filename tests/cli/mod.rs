@@ -1,6 +1,7 @@
 //! The command line tool as a process, in a pipe and on a terminal.
 
 mod check;
+mod commands;
 mod documented;
 mod generate;
 mod keys;

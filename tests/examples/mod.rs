@@ -1,5 +1,6 @@
 //! Every example is run, and receives the requests of its opening comment.
 
+mod documented;
 mod from_tower_governor;
 mod listed;
 mod llm;

@@ -22,6 +22,7 @@ pub mod http;
 pub mod leaks;
 pub mod log;
 pub mod memory;
+pub mod page;
 pub mod port;
 pub mod process;
 pub mod project;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde_json::json;
 use support::browser::{Browser, Screen};
 
 use crate::playground::{
@@ -44,10 +45,14 @@ const SCENES: [(&str, &str); 4] = [
     ("overload", "?paused=yes&at=23000&duration=5000&play=0-overload"),
     (
         "crowd",
-        "?paused=yes&at=900&limit=200&capacity=200&burst=400&sub_windows=50&play=0-burst",
+        "?paused=yes&at=900&limit=200&window=600&capacity=200&burst=400&sub_windows=50&lease=60000&duration=60000&play=0-burst",
     ),
     ("wrong", "?limit=0&window=x&sub_windows=65"),
 ];
+
+/// The inputs whose number is longer than they are wide.
+const CLIPPED_NUMBERS: &str = "[...document.querySelectorAll('input[type=number]')]
+    .filter((input) => input.scrollWidth > input.clientWidth).map((input) => input.id)";
 
 /// Nothing overflows on any screen in either colour scheme, whether details are open or not. Takes screenshots if they have a name.
 async fn assert_layout(browser: &Browser, scene: &str, pictures: Option<&str>) {
@@ -62,6 +67,8 @@ async fn assert_layout(browser: &Browser, scene: &str, pictures: Option<&str>) {
             for screen in SCREENS {
                 browser.show_on(screen).await;
                 assert_eq!(browser.overhang().await, 0, "{scene} {colours} {open} {screen:?}");
+                let clipped = browser.value(CLIPPED_NUMBERS).await;
+                assert_eq!(clipped, json!([]), "{scene} {colours} {open} {screen:?}");
             }
         }
         let Some(pictures) = pictures else { continue };

@@ -25,7 +25,7 @@ impl Service {
     async fn started_by(block: &Block) -> Option<Self> {
         let text = block.without_comments();
         let command = text.lines().find(|line| line.starts_with("cargo run"))?;
-        if command == "cargo run &" {
+        if command == "cargo run" {
             let limit =
                 RateLimitLayer::token_bucket("hello", Quota::per_minute(5), ClientIp::peer(), MemoryStore::new());
             let app = Router::new().route("/", get(async || "hello\n")).layer(limit);

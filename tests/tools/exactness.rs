@@ -46,22 +46,27 @@ fn the_readme_has_the_results() {
         tables::percent(row.admitted, row.allowance)
     };
     let slowest = |system| format!("{} ms", of("paused_redis", system).slowest_ms);
-    let [ours, governor, axum_limit, limitador, flexible] = [
-        "tollgate_fixed_window",
-        "governor",
-        "axum_limit_fixed_window",
-        "limitador_redis",
-        "rate_limiter_flexible",
-    ];
-    let overload = [ours, governor, axum_limit, limitador, flexible].map(admitted);
-    let [first, others @ ..] = &overload;
+    let [ours, governor, axum_limit] = ["tollgate_fixed_window", "governor", "axum_limit_fixed_window"];
+    let [limitador, cached] = ["limitador_redis", "limitador_cached"];
+    let [flexible, insured] = ["rate_limiter_flexible", "rate_limiter_flexible_insured"];
+    let [
+        ours_admitted,
+        governor,
+        axum_admitted,
+        limitador_admitted,
+        cached_admitted,
+        flexible_admitted,
+    ] = [ours, governor, axum_limit, limitador, cached, flexible].map(admitted);
     let overload = format!(
-        "allows | {first} | as governor | {} | not measured |",
-        others.join(" | ")
+        "allows | {ours_admitted} | as governor | {governor} | {axum_admitted} | {limitador_admitted}; cached {cached_admitted} | \
+         {flexible_admitted} | not measured |"
     );
-    let paused = [ours, axum_limit, limitador, flexible].map(slowest);
-    let [first, others @ ..] = &paused;
-    let paused = format!("two seconds | {first} | | | {} | not measured |", others.join(" | "));
+    let [ours, axum_limit, limitador, cached, flexible, insured] =
+        [ours, axum_limit, limitador, cached, flexible, insured].map(slowest);
+    let paused = format!(
+        "two seconds | {ours} | | | {axum_limit} | {limitador}; cached {cached} | \
+         {flexible}; {insured} with a timeout and an insurance limiter | not measured |"
+    );
     for row in [overload, paused] {
         assert!(read("README.md").contains(&row), "README.md: {row}");
     }

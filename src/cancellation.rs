@@ -50,6 +50,7 @@ impl<St: Store> PendingAcquire<St> {
     }
 
     /// Decides at once if the store can, otherwise on the first poll.
+    #[inline]
     pub(crate) fn start(store: &St, charges: Charges) -> Result<Decision, Self> {
         store.acquire_now(charges).map_err(|charges| Self::new(store, charges))
     }

@@ -71,7 +71,7 @@ pub fn charges(charges: impl IntoIterator<Item = Charge>) -> Charges {
 pub fn receipt(charges: impl IntoIterator<Item = Charge>) -> Receipt {
     let charged = charges
         .into_iter()
-        .map(|charge| Charged::new(charge, Mark::default(), false));
+        .map(|charge| Charged::new(charge, Mark::new(0, 0, 0), false));
     Receipt::from_charged(charged.collect())
 }
 

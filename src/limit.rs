@@ -157,6 +157,7 @@ impl Limit {
     }
 
     /// The algorithm that decides. With a lease, it is stricter than the one that was configured.
+    #[inline]
     pub fn algorithm(&self) -> &AnyAlgorithm {
         &self.0.algorithm
     }
@@ -202,6 +203,7 @@ impl Limit {
     }
 
     /// The hash of the shape, for lookups.
+    #[inline]
     pub(crate) fn shape_hash(&self) -> u64 {
         self.0.shape_hash
     }
@@ -212,11 +214,13 @@ impl Limit {
     }
 
     /// Whether the two share their state, possibly as two versions of one limit.
+    #[inline]
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.shape == other.0.shape
     }
 
     /// Replaces it with another version of the same limit. Returns whether that was a different object.
+    #[inline]
     pub(crate) fn update_to(&mut self, other: &Self) -> bool {
         let is_different = !Arc::ptr_eq(&self.0, &other.0);
         if is_different {

@@ -1,6 +1,6 @@
 //! The trait of all algorithms.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, num::NonZeroU64};
 
 use super::any::AnyAlgorithm;
 use crate::{quota::Cost, time::Micros, verdict::Verdict};
@@ -39,6 +39,7 @@ pub trait Algorithm: Sealed + Clone + Debug + Send + Sync + 'static {
     fn commit(&self, state: &mut Self::State, now: Micros, cost: Cost) -> Mark;
 
     /// Peeks, and commits if the request is admitted and its cost is not 0.
+    #[inline]
     fn acquire(&self, state: &mut Self::State, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
         let verdict = self.peek(state, now, cost);
         let is_charged = verdict.outcome.admits() && cost > 0;
@@ -72,15 +73,16 @@ pub trait Algorithm: Sealed + Clone + Debug + Send + Sync + 'static {
 pub trait Sealed {}
 
 /// The position of a charge in a state, which a refund needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The time of the charge: not before the latest time in the state.
     pub(crate) at: Micros,
     /// The start of a fixed window, the sub-window of a counter, the backlog of a bucket after the charge, or when the entry of a holder was
     /// made.
     pub(crate) position: u64,
-    /// The units of backlog per token of a bucket; 0 for windows.
-    pub(crate) unit: u64,
+    /// One more than the units of backlog per token: a number that is never zero makes `Option<Mark>` as small as a mark. So a decision with
+    /// a tag has 128 bytes, and the compiler copies more than that by a call to memcpy.
+    pub(super) unit_plus_one: NonZeroU64,
 }
 
 impl Mark {
@@ -88,11 +90,21 @@ impl Mark {
     /// backlog per token, which are 0 for windows. For stores of your own that do not use
     /// [`Operation::apply_to`](crate::Operation::apply_to).
     pub const fn new(at: Micros, position: u64, unit: u64) -> Self {
-        Self { at, position, unit }
+        let unit_plus_one = NonZeroU64::MIN.saturating_add(unit);
+        Self {
+            at,
+            position,
+            unit_plus_one,
+        }
+    }
+
+    /// The units of backlog per token of a bucket; 0 for windows.
+    pub(crate) const fn unit(self) -> u64 {
+        self.unit_plus_one.get() - 1
     }
 
     /// The three numbers of [`new`](Self::new).
     pub const fn to_numbers(self) -> [u64; 3] {
-        [self.at, self.position, self.unit]
+        [self.at, self.position, self.unit()]
     }
 }

@@ -225,8 +225,8 @@ impl AnyAlgorithm {
     #[cfg(feature = "redis")]
     pub(crate) const fn unit(&self) -> u64 {
         match self {
-            Self::TokenBucket(algorithm) => algorithm.bucket.unit,
-            Self::LeakyBucket(algorithm) => algorithm.bucket.unit,
+            Self::TokenBucket(algorithm) => algorithm.bucket.unit.get(),
+            Self::LeakyBucket(algorithm) => algorithm.bucket.unit.get(),
             Self::FixedWindow(_) | Self::SlidingLog(_) | Self::SlidingCounter(_) | Self::Concurrency(_) => 0,
         }
     }
@@ -245,6 +245,7 @@ impl Algorithm for AnyAlgorithm {
         each!(self, algorithm => algorithm.commit(Stored::stored_mut(state), now, cost))
     }
 
+    #[inline]
     fn acquire(&self, state: &mut State, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
         each!(self, algorithm => algorithm.acquire(Stored::stored_mut(state), now, cost))
     }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::Mark;
+use super::{Mark, divisor::Divisor};
 use crate::{
     config_error::ConfigError,
     quota::{Cost, Quota, at_least_one},
@@ -46,8 +46,10 @@ impl fmt::Display for BucketState {
 pub(crate) struct Bucket {
     pub(crate) quota: Quota,
     pub(crate) capacity: u32,
-    pub(crate) unit: u64,
-    pub(crate) drain: u64,
+    /// The units of backlog per token.
+    pub(crate) unit: Divisor,
+    /// The units that drain in a microsecond.
+    pub(crate) drain: Divisor,
 }
 
 impl Bucket {
@@ -63,73 +65,75 @@ impl Bucket {
         Ok(Self {
             quota,
             capacity,
-            unit,
-            drain,
+            unit: Divisor::new(unit),
+            drain: Divisor::new(drain),
         })
     }
 
+    #[inline]
     const fn full(&self) -> u64 {
-        self.capacity as u64 * self.unit
+        self.capacity as u64 * self.unit.get()
     }
 
     /// The time in which a full bucket drains.
     pub(crate) const fn drain_time(&self) -> Micros {
-        self.full().div_ceil(self.drain)
+        self.drain.divide_up(self.full())
     }
 
     /// The backlog at `now`, and the effective time: not before the state's.
+    #[inline]
     pub(crate) fn level(&self, state: &BucketState, now: Micros) -> (u64, Micros) {
         let now = now.max(state.last);
-        let drained = (now - state.last).saturating_mul(self.drain);
+        let drained = (now - state.last).saturating_mul(self.drain.get());
         (self.in_units(state).saturating_sub(drained), now)
     }
 
     /// The backlog in this limit's units, which differ from the state's if the rate was changed after the charge.
+    #[inline]
     fn in_units(&self, state: &BucketState) -> u64 {
-        if state.unit == self.unit || state.backlog == 0 {
+        if state.unit == self.unit.get() || state.backlog == 0 {
             return state.backlog;
         }
         let tokens = state.backlog / state.unit;
-        let rest = (state.backlog % state.unit) as f64 * self.unit as f64 / state.unit as f64;
+        let rest = (state.backlog % state.unit) as f64 * self.unit.get() as f64 / state.unit as f64;
         tokens
-            .saturating_mul(self.unit)
+            .saturating_mul(self.unit.get())
             .saturating_add(rest.ceil() as u64)
             .min(MAX_BACKLOG)
     }
 
+    #[inline]
     pub(crate) fn peek(&self, state: &BucketState, now: Micros, cost: Cost) -> Verdict {
         let (level, _) = self.level(state, now);
         if cost > self.capacity {
             return self.verdict(RawOutcome::Impossible, level);
         }
-        let need = u64::from(cost) * self.unit;
+        let need = u64::from(cost) * self.unit.get();
         let max_level = self.full() - need;
         if cost > 0 && level > max_level {
-            let retry_after = (level - max_level).div_ceil(self.drain);
+            let retry_after = self.drain.divide_up(level - max_level);
             return self.verdict(RawOutcome::Limited { retry_after }, level);
         }
         self.verdict(RawOutcome::Admitted { delay: 0 }, level + need)
     }
 
+    #[inline]
     pub(crate) fn verdict(&self, outcome: RawOutcome, level: u64) -> Verdict {
         let (full, unit) = (self.full(), self.unit);
-        let wait = || (level - (full - unit)).div_ceil(self.drain);
+        let wait = || self.drain.divide_up(level - (full - unit.get()));
         Verdict {
             outcome,
-            remaining: Remaining::new(full.saturating_sub(level) / unit, outcome, wait),
-            reset_after: level.div_ceil(self.drain),
+            remaining: Remaining::new(unit.divide(full.saturating_sub(level)), outcome, wait),
+            reset_after: self.drain.divide_up(level),
         }
     }
 
+    #[inline]
     pub(crate) fn commit(&self, state: &mut BucketState, now: Micros, cost: Cost) -> Mark {
         let (level, now) = self.level(state, now);
-        let backlog = level + u64::from(cost) * self.unit;
+        let backlog = level + u64::from(cost) * self.unit.get();
         self.set_backlog(state, backlog, now);
-        Mark {
-            at: now,
-            position: backlog,
-            unit: self.unit,
-        }
+        Mark::new(now, backlog, self.unit.get())
     }
 
     /// Refunds what has not drained of a charge.
@@ -138,9 +142,9 @@ impl Bucket {
             return;
         }
         let (level, now) = self.level(state, now);
-        let drained = (now - mark.at.min(now)).saturating_mul(self.drain);
+        let drained = (now - mark.at.min(now)).saturating_mul(self.drain.get());
         let undrained = mark.position.saturating_sub(drained);
-        let refunded = u64::from(cost).saturating_mul(self.unit).min(undrained);
+        let refunded = u64::from(cost).saturating_mul(self.unit.get()).min(undrained);
         if refunded > 0 {
             self.set_backlog(state, level.saturating_sub(refunded), now);
         }
@@ -150,7 +154,7 @@ impl Bucket {
     pub(crate) fn leave_queue(&self, state: &mut BucketState, now: Micros, mark: Mark, cost: Cost) {
         let is_last = state.last == mark.at && state.backlog == mark.position;
         if self.counts_in(mark, state) && is_last {
-            let refunded = u64::from(cost).saturating_mul(self.unit);
+            let refunded = u64::from(cost).saturating_mul(self.unit.get());
             let backlog = state.backlog.saturating_sub(refunded);
             self.set_backlog(state, backlog, state.last);
             if self.level(state, now).0 == 0 {
@@ -161,31 +165,32 @@ impl Bucket {
 
     /// Whether the limit, the charge and the state have the same units. Otherwise a refund is not possible.
     fn counts_in(&self, mark: Mark, state: &BucketState) -> bool {
-        mark.unit == self.unit && mark.unit == state.unit
+        mark.unit() == self.unit.get() && mark.unit() == state.unit
     }
 
     pub(crate) fn overcharge(&self, state: &mut BucketState, now: Micros, surplus: Cost) {
         let (level, now) = self.level(state, now);
         let max = 2 * self.full();
         if level < max {
-            let units = u64::from(surplus.min(self.capacity.saturating_mul(2))) * self.unit;
+            let units = u64::from(surplus.min(self.capacity.saturating_mul(2))) * self.unit.get();
             self.set_backlog(state, (level + units).min(max), now);
         }
     }
 
+    #[inline]
     fn set_backlog(&self, state: &mut BucketState, backlog: u64, now: Micros) {
         *state = match backlog {
             0 => BucketState::default(),
             _ => BucketState {
                 backlog,
-                unit: self.unit,
+                unit: self.unit.get(),
                 last: now,
             },
         };
     }
 
     pub(crate) fn expires_at(&self, state: &BucketState) -> Micros {
-        state.last + self.in_units(state).div_ceil(self.drain)
+        state.last + self.drain.divide_up(self.in_units(state))
     }
 }
 

@@ -383,8 +383,7 @@ impl Concurrency {
             held.expires_at = now + self.time_to_live;
             position = held.made_at;
         }
-        let (at, unit) = (now, 0);
-        Mark { at, position, unit }
+        Mark::new(now, position, 0)
     }
 
     /// Releases what a holder holds, and returns when its entry was made; `None` if the call is superseded.

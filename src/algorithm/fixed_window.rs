@@ -109,11 +109,7 @@ impl Algorithm for FixedWindow {
             start,
             count: count + u64::from(cost),
         };
-        Mark {
-            at: now,
-            position: start,
-            unit: 0,
-        }
+        Mark::new(now, start, 0)
     }
 
     fn refund(&self, state: &mut FixedWindowState, now: Micros, mark: Mark, cost: Cost) {

@@ -129,7 +129,7 @@ impl Algorithm for LeakyBucket {
             return verdict;
         }
         let (level, _) = self.bucket.level(state, now);
-        let delay = level.div_ceil(self.bucket.drain);
+        let delay = self.bucket.drain.divide_up(level);
         let excess = delay.saturating_sub(self.max_wait.unwrap_or(Micros::MAX));
         match verdict.outcome {
             RawOutcome::Admitted { .. } if excess == 0 => Verdict {

@@ -58,7 +58,7 @@ impl AnyAlgorithm {
     pub(crate) fn return_mark(&self, mark: Mark, units: u32) -> Mark {
         match self {
             Self::TokenBucket(_) | Self::LeakyBucket(_) => Mark {
-                position: u64::from(units) * mark.unit,
+                position: u64::from(units) * mark.unit(),
                 ..mark
             },
             Self::FixedWindow(_) | Self::SlidingCounter(_) | Self::SlidingLog(_) | Self::Concurrency(_) => mark,

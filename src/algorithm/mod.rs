@@ -62,6 +62,7 @@ mod algorithm;
 mod any;
 mod bucket;
 mod concurrency;
+mod divisor;
 mod fixed_window;
 mod leaky_bucket;
 mod lease;

@@ -266,11 +266,7 @@ impl Algorithm for SlidingCounter {
         let position = self.position_at(state, now);
         self.add(state, position, u64::from(cost));
         let at = position.index * self.width + position.elapsed;
-        Mark {
-            at,
-            position: position.index,
-            unit: 0,
-        }
+        Mark::new(at, position.index, 0)
     }
 
     fn refund(&self, state: &mut SlidingCounterState, now: Micros, mark: Mark, cost: Cost) {

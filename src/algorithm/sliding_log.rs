@@ -144,11 +144,7 @@ impl Algorithm for SlidingLog {
     fn commit(&self, state: &mut SlidingLogState, now: Micros, cost: Cost) -> Mark {
         let (expired, now) = self.expired(state, now);
         Self::roll(state, expired, now, u64::from(cost));
-        Mark {
-            at: now,
-            position: 0,
-            unit: 0,
-        }
+        Mark::new(now, 0, 0)
     }
 
     fn refund(&self, state: &mut SlidingLogState, now: Micros, mark: Mark, cost: Cost) {

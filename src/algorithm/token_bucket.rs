@@ -94,10 +94,12 @@ impl Sealed for TokenBucket {}
 impl Algorithm for TokenBucket {
     type State = BucketState;
 
+    #[inline]
     fn peek(&self, state: &BucketState, now: Micros, cost: Cost) -> Verdict {
         self.bucket.peek(state, now, cost)
     }
 
+    #[inline]
     fn commit(&self, state: &mut BucketState, now: Micros, cost: Cost) -> Mark {
         self.bucket.commit(state, now, cost)
     }

@@ -50,6 +50,7 @@ impl Clock {
     }
 
     /// The current time, in microseconds since the Unix epoch.
+    #[inline]
     pub fn now(&self) -> Micros {
         match &self.0 {
             Source::System => system::now().min(MAX_TIMESTAMP),

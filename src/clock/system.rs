@@ -35,6 +35,7 @@ struct Counter {
 }
 
 /// The current time, in microseconds since the Unix epoch.
+#[inline]
 pub(super) fn now() -> Micros {
     COUNTER.now() / 1000
 }
@@ -50,6 +51,7 @@ impl Counter {
         counter
     }
 
+    #[inline]
     fn now(&self) -> u64 {
         let nanos = self.nanos();
         // A counter that jumps back, as after a suspend, wraps to a large difference and is resynchronized.
@@ -75,6 +77,7 @@ impl Counter {
     }
 
     /// The counter's value, in nanoseconds since an arbitrary origin.
+    #[inline]
     fn nanos(&self) -> u64 {
         self.clock.delta_as_nanos(0, self.clock.raw())
     }

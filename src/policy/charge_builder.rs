@@ -1,5 +1,7 @@
 //! The charges of a request, as the parts of a policy collect them.
 
+use std::mem;
+
 use crate::{
     charge::{Charge, Charges},
     extract::KeyError,
@@ -68,12 +70,12 @@ impl ChargeBuilder {
 
     /// The charges to acquire, or why the request is rejected.
     #[inline]
-    pub(crate) fn build(self) -> Result<Charges, NotCharged> {
-        match (self.access, self.unfiltered, self.missing_key) {
+    pub(crate) fn take(&mut self) -> Result<Charges, NotCharged> {
+        match (self.access, self.unfiltered.take(), self.missing_key.take()) {
             (Access::Blocked, _, _) => Err(NotCharged::Blocked),
             (_, Some(error), _) | (Access::Counted, None, Some(error)) => Err(NotCharged::Key(error)),
             (Access::Exempt, None, _) => Ok(Charges::new()),
-            (Access::Counted, None, None) => Ok(self.charges),
+            (Access::Counted, None, None) => Ok(mem::take(&mut self.charges)),
         }
     }
 }

@@ -28,9 +28,9 @@ pub(crate) struct Enforcer<P, St, R> {
     misconfigured: AtomicBool,
 }
 
-/// The state of a request after `call`.
-pub(super) enum Admission<St: Store> {
-    Decided(Result<Decision, Deferred<St>>),
+/// A request that is not admitted within `call`.
+pub(super) enum NotAdmitted<St: Store> {
+    Deferred(Deferred<St>),
     Pending(PendingAcquire<St>),
 }
 
@@ -90,60 +90,64 @@ impl<P, St, R> Enforcer<P, St, R> {
 
 impl<P, St: Store, R> Enforcer<P, St, R> {
     /// Collects the charges of a request, and decides if the store can without waiting.
-    pub(super) fn admit<Req, Res>(&self, request: &Req) -> (Admission<St>, DecisionSpan)
+    #[inline]
+    pub(super) fn admit<Req, Res>(&self, request: &Req, span: &mut DecisionSpan) -> Result<Decision, NotAdmitted<St>>
     where
         P: Policy<Req, Res>,
     {
         let mut charges = ChargeBuilder::default();
         self.policy.charge(request, &mut charges);
-        let mut charges = match charges.build() {
-            Ok(charges) => charges,
-            Err(why) => {
-                let rejected = Err(Deferred::Rejected(self.reject_uncharged(why)));
-                return (Admission::Decided(rejected), DecisionSpan::none());
-            }
-        };
+        let mut charges = charges
+            .take()
+            .map_err(|why| NotAdmitted::Deferred(Deferred::Rejected(self.reject_uncharged(why))))?;
         if charges.is_empty() {
             metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
-            let exempt = Ok(Decision::exempt(self.store.clock().now()));
-            return (Admission::Decided(exempt), DecisionSpan::none());
+            return Ok(Decision::exempt(self.store.clock().now()));
         }
         if let OnFailure::Closed = self.on_failure {
             charges.set_fails_open(false);
         }
-        let mut span = DecisionSpan::new(&charges);
-        (self.acquire(charges, &mut span), span)
+        *span = DecisionSpan::new(&charges);
+        self.acquire(charges, span)
     }
 
-    fn acquire(&self, charges: Charges, span: &mut DecisionSpan) -> Admission<St> {
+    #[inline]
+    fn acquire(&self, charges: Charges, span: &mut DecisionSpan) -> Result<Decision, NotAdmitted<St>> {
         let wait = self.wait.as_ref();
         if let Some(queued) = wait.and_then(|wait| wait.join_existing(&self.store, &charges)) {
-            return Admission::Decided(Err(Deferred::Queued(queued)));
+            return Err(NotAdmitted::Deferred(Deferred::Queued(queued)));
         }
         // Deferred to the first poll: a future that is never polled must not hold a place in the queue.
         if charges.may_queue() {
-            return Admission::Pending(PendingAcquire::refundable(&self.store, charges));
+            return Err(NotAdmitted::Pending(PendingAcquire::refundable(&self.store, charges)));
         }
-        match span.in_scope(|| PendingAcquire::start(&self.store, charges)) {
-            Ok(decision) => Admission::Decided(self.decide_or_queue(Ok(decision), span)),
-            Err(pending) => Admission::Pending(pending),
-        }
+        let decision = span.in_scope(|| PendingAcquire::start(&self.store, charges));
+        let decision = decision.map_err(NotAdmitted::Pending)?;
+        self.conclude_or_queue(decision, span).map_err(NotAdmitted::Deferred)
     }
 
-    /// Finalizes the store's result, unless it is a denial that the request can wait out.
+    /// Concludes the store's result, unless it is a denial that the request can wait out.
     pub(super) fn decide_or_queue(
         &self,
         result: Result<Decision, St::Error>,
         span: &mut DecisionSpan,
     ) -> Result<Decision, Deferred<St>> {
-        let result = match (result, &self.wait) {
-            (Ok(denial), Some(wait)) if !denial.admits() => match wait.join_after_denial(&self.store, denial.into()) {
-                Ok(queued) => return Err(Deferred::Queued(queued)),
-                Err(denial) => Ok(*denial),
-            },
-            (result, _) => result,
-        };
-        self.finalize(result, span).map_err(Deferred::Rejected)
+        match result {
+            Ok(decision) => self.conclude_or_queue(decision, span),
+            Err(error) => self.fail(error, span).map_err(Deferred::Rejected),
+        }
+    }
+
+    #[inline]
+    fn conclude_or_queue(&self, decision: Decision, span: &mut DecisionSpan) -> Result<Decision, Deferred<St>> {
+        let admits = decision.admits();
+        if let (false, Some(wait)) = (admits, &self.wait) {
+            return match wait.join_after_denial(&self.store, decision.into()) {
+                Ok(queued) => Err(Deferred::Queued(queued)),
+                Err(denial) => self.conclude(*denial, false, span).map_err(Deferred::Rejected),
+            };
+        }
+        self.conclude(decision, admits, span).map_err(Deferred::Rejected)
     }
 
     /// Records the store's final result, and applies the failure mode if the store failed for the whole request.
@@ -154,28 +158,38 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
     ) -> Result<Decision, Rejection> {
         match result {
             Ok(decision) => {
-                span.record_decision(&decision);
-                log_unchecked(&decision);
-                if !decision.admits() {
-                    return Err(Rejection::Limited(decision.into()));
-                }
-                decision.tiers().iter().for_each(log_shadow_denial);
-                Ok(decision)
+                let admits = decision.admits();
+                self.conclude(decision, admits, span)
             }
-            // The store logs its own failure once, at a higher level; this event is per request.
-            Err(error) => {
-                let (error, on_failure) = (error.into(), self.on_failure);
-                tracing::debug!(target: "tollgate::decision", %error, ?on_failure, "store failed to decide");
-                match on_failure {
-                    OnFailure::Open => {
-                        span.record_store_failure(RequestOutcome::FailedOpen);
-                        Ok(Decision::unchecked(self.store.clock().now()))
-                    }
-                    OnFailure::Closed => {
-                        span.record_store_failure(RequestOutcome::FailedClosed);
-                        Err(Rejection::Unavailable(error.into()))
-                    }
-                }
+            Err(error) => self.fail(error, span),
+        }
+    }
+
+    /// Records a final decision.
+    #[inline]
+    fn conclude(&self, decision: Decision, admits: bool, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
+        span.record_decision(&decision);
+        log_unchecked(&decision);
+        if !admits {
+            return Err(Rejection::Limited(decision.into()));
+        }
+        decision.tiers().iter().for_each(log_shadow_denial);
+        Ok(decision)
+    }
+
+    /// Applies the failure mode. The store logs its own failure once, at a higher level; this event is per request.
+    #[cold]
+    fn fail(&self, error: St::Error, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
+        let (error, on_failure) = (error.into(), self.on_failure);
+        tracing::debug!(target: "tollgate::decision", %error, ?on_failure, "store failed to decide");
+        match on_failure {
+            OnFailure::Open => {
+                span.record_store_failure(RequestOutcome::FailedOpen);
+                Ok(Decision::unchecked(self.store.clock().now()))
+            }
+            OnFailure::Closed => {
+                span.record_store_failure(RequestOutcome::FailedClosed);
+                Err(Rejection::Unavailable(error.into()))
             }
         }
     }
@@ -204,6 +218,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         Some(PendingSettle::new(&self.store, receipt))
     }
 
+    #[cold]
     fn reject_uncharged(&self, why: NotCharged) -> Rejection {
         let error = match why {
             NotCharged::Blocked => {
@@ -246,6 +261,7 @@ pub(super) fn log_rejection(why: &Rejection) {
 }
 
 /// Logs that the store failed for some limits, at the level at which it logs that it failed for all.
+#[inline]
 fn log_unchecked(decision: &Decision) {
     if let Some(UncheckedTiers { charges, error, .. }) = decision.unchecked_tiers() {
         let limits = decision_span::limits(charges);
@@ -253,6 +269,7 @@ fn log_unchecked(decision: &Decision) {
     }
 }
 
+#[inline]
 fn log_shadow_denial(tier: &TierDecision) {
     if tier.is_shadow() && !tier.verdict().outcome().admits() {
         let (limit, outcome) = (tier.limit().name(), tier.verdict().outcome());

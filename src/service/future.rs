@@ -12,7 +12,7 @@ use std::{
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::enforcer::{self, Admission, Deferred, Enforcer};
+use super::enforcer::{self, Deferred, Enforcer, NotAdmitted};
 use crate::{
     cancellation::{PendingAcquire, PendingSettle, RefundGuard},
     clock::Sleep,
@@ -77,21 +77,20 @@ where
     /// `inner` is ready.
     pub(super) fn new(enforcer: &Arc<Enforcer<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
         let context = Some(enforcer.respond.context(&request));
-        let (admission, span) = enforcer.admit(&request);
-        let mut permit = None;
-        let stage = match admission {
-            Admission::Decided(Ok(mut decision)) => {
+        let (mut span, mut permit) = (DecisionSpan::none(), None);
+        let stage = match enforcer.admit(&request, &mut span) {
+            Ok(mut decision) => {
                 permit = enforcer.permit(&mut decision);
                 enforcer.forward(&decision, permit.as_ref(), &mut request);
                 let response = inner.call(request);
                 ResponseStage::Calling { response, decision }
             }
             // The service that is ready goes with the request; the clone that replaces it need not be.
-            Admission::Decided(Err(deferred)) => {
+            Err(NotAdmitted::Deferred(deferred)) => {
                 let clone = inner.clone();
                 ResponseStage::defer(deferred, (mem::replace(inner, clone), request))
             }
-            Admission::Pending(acquire) => {
+            Err(NotAdmitted::Pending(acquire)) => {
                 let clone = inner.clone();
                 let call = Some((mem::replace(inner, clone), request));
                 ResponseStage::Deciding { acquire, call }

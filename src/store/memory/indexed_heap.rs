@@ -41,12 +41,14 @@ impl Entry {
         self.limit.algorithm().expires_at(&self.state)
     }
 
+    #[inline]
     fn hash(&self, hasher: &RandomState) -> u64 {
         hash(hasher, &self.limit, &self.key)
     }
 }
 
 /// The hash of a key under a limit, the same for all versions of the limit.
+#[inline]
 pub(super) fn hash(hasher: &RandomState, limit: &Limit, key: &Key) -> u64 {
     hasher.hash_one((limit.shape_hash(), key.as_str()))
 }
@@ -61,15 +63,18 @@ impl IndexedHeap {
         }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
+    #[inline]
     pub(super) fn head(&self) -> Option<&Entry> {
         self.entries.first()
     }
 
     /// The position of a key.
+    #[inline]
     pub(super) fn find(&self, hash: u64, limit: &Limit, key: &Key) -> Option<usize> {
         let is_match = |&position: &u32| {
             let entry = &self.entries[position as usize];
@@ -78,10 +83,12 @@ impl IndexedHeap {
         self.index.find(hash, is_match).map(|&position| position as usize)
     }
 
+    #[inline]
     pub(super) fn entry(&self, position: usize) -> &Entry {
         &self.entries[position]
     }
 
+    #[inline]
     pub(super) fn entry_mut(&mut self, position: usize) -> &mut Entry {
         &mut self.entries[position]
     }

@@ -48,6 +48,7 @@ impl Shard {
         Self { heap, max_keys, sweeps }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.heap.len()
     }
@@ -83,6 +84,7 @@ impl Shard {
     }
 
     /// Peeks and, if the charge is admitted, commits, with one lookup.
+    #[inline]
     pub(super) fn acquire(
         &mut self,
         hash: u64,
@@ -108,6 +110,7 @@ impl Shard {
     }
 
     /// Stores the latest version of the limit. A charge never makes a state expire earlier, but another version may.
+    #[inline]
     fn update_limit(&mut self, position: usize, limit: &Limit) {
         if self.heap.entry_mut(position).limit.update_to(limit) {
             self.reschedule_earlier(position);
@@ -193,6 +196,7 @@ impl Shard {
     }
 
     /// Removes a few expired keys. Every operation calls it.
+    #[inline]
     pub(super) fn sweep(&mut self, now: Micros) {
         if self.heap.len() > self.max_keys {
             return self.continue_eviction();

@@ -71,12 +71,14 @@ impl Shards {
         verdict
     }
 
+    #[inline]
     pub(super) fn hash(&self, limit: &Limit, key: &Key) -> u64 {
         indexed_heap::hash(&self.hasher, limit, key)
     }
 
     /// Uses bits of the hash that the hash table ignores: it takes the lowest for the bucket and the highest for the tag. They
     /// are scaled to the number of shards by a multiplication, which is faster than a division.
+    #[inline]
     pub(super) fn shard_index(&self, hash: u64) -> usize {
         let fraction = u64::from((hash >> 25) as u32);
         ((fraction * self.shards.len() as u64) >> 32) as usize
@@ -84,6 +86,7 @@ impl Shards {
 
     /// Spins with a backoff before it blocks. A shard is locked only for some arithmetic, and threads that retry at once slow
     /// each other down.
+    #[inline]
     pub(super) fn lock(&self, index: usize) -> MutexGuard<'_, Shard> {
         const MAX_SPINS: usize = 50;
         const PAUSES_PER_SPIN: usize = 32;

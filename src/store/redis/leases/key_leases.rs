@@ -164,7 +164,10 @@ impl KeyLeases {
         let position = |mark: Mark| self.limit.algorithm().window_end(mark);
         let same = |lease: &&mut Lease| {
             let mark = lease.mark;
-            lease.is_live(now) && mark.at == spent.at && mark.unit == spent.unit && position(mark) == position(spent)
+            lease.is_live(now)
+                && mark.at == spent.at
+                && mark.unit() == spent.unit()
+                && position(mark) == position(spent)
         };
         // Of several that were charged at the same time, the one that ends first.
         match self.leases.iter_mut().filter(same).min_by_key(|lease| lease.end) {

@@ -467,10 +467,7 @@ impl Simulation {
         let returned = match (call.lease, lease) {
             (Some(units), Some((verdict, Some(mark)))) => {
                 let seen = match (self.fault, limit.algorithm().window_end(mark)) {
-                    (Fault::SurvivesWindow, Some(_)) => Mark {
-                        position: mark.position + 1_000_000,
-                        ..mark
-                    },
+                    (Fault::SurvivesWindow, Some(_)) => Mark::new(mark.at, mark.position + 1_000_000, mark.unit()),
                     _ => mark,
                 };
                 leases.granted(units, seen, sent, Answer { verdict, ..answer })

@@ -124,7 +124,7 @@ impl<'a> Reply<'a> {
         let unit = charge.limit.algorithm().unit();
         // After a release, the holder compares it with that of the acquire.
         let mark = at.zip(position).filter(|_| acquires || charge.holds_slots());
-        let mark = mark.map(|(at, position)| Mark { at, position, unit });
+        let mark = mark.map(|(at, position)| Mark::new(at, position, unit));
         Ok(TierDecision { charge, verdict, mark })
     }
 

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 
 use super::{msgpack::Writer, script};
 use crate::{
-    algorithm::{AnyAlgorithm, Holder, Mark},
+    algorithm::{AnyAlgorithm, Holder},
     charge::Charge,
     clock::Clock,
     limit::Limit,
@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
         self.operation_values.string("settle").number(charged.len() as u64);
         let mut calls = calls.iter();
         for charged in charged {
-            let Mark { at, position, unit } = charged.mark;
+            let [at, position, unit] = charged.mark.to_numbers();
             let holder = sender(&charged.charge, &mut calls);
             let values = self.charge(&charged.charge, holder).number(charged.charge.cost);
             values.number(at).number(position).number(unit).number(to(charged));
@@ -260,14 +260,14 @@ fn write_algorithm(values: &mut Writer, algorithm: &AnyAlgorithm, holder: Holder
         AnyAlgorithm::TokenBucket(algorithm) => {
             values
                 .number(algorithm.bucket.capacity)
-                .number(algorithm.bucket.unit)
-                .number(algorithm.bucket.drain);
+                .number(algorithm.bucket.unit.get())
+                .number(algorithm.bucket.drain.get());
         }
         AnyAlgorithm::LeakyBucket(algorithm) => {
             values
                 .number(algorithm.bucket.capacity)
-                .number(algorithm.bucket.unit)
-                .number(algorithm.bucket.drain);
+                .number(algorithm.bucket.unit.get())
+                .number(algorithm.bucket.drain.get());
             values.number(algorithm.queue).number_or_none(algorithm.max_wait);
         }
         AnyAlgorithm::FixedWindow(algorithm) => {

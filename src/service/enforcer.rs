@@ -140,14 +140,15 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
 
     #[inline]
     fn conclude_or_queue(&self, decision: Decision, span: &mut DecisionSpan) -> Result<Decision, Deferred<St>> {
-        let admits = decision.admits();
-        if let (false, Some(wait)) = (admits, &self.wait) {
+        if let Some(wait) = &self.wait
+            && !decision.admits()
+        {
             return match wait.join_after_denial(&self.store, decision.into()) {
                 Ok(queued) => Err(Deferred::Queued(queued)),
-                Err(denial) => self.conclude(*denial, false, span).map_err(Deferred::Rejected),
+                Err(denial) => conclude(*denial, span).map_err(Deferred::Rejected),
             };
         }
-        self.conclude(decision, admits, span).map_err(Deferred::Rejected)
+        conclude(decision, span).map_err(Deferred::Rejected)
     }
 
     /// Records the store's final result, and applies the failure mode if the store failed for the whole request.
@@ -157,24 +158,9 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         span: &mut DecisionSpan,
     ) -> Result<Decision, Rejection> {
         match result {
-            Ok(decision) => {
-                let admits = decision.admits();
-                self.conclude(decision, admits, span)
-            }
+            Ok(decision) => conclude(decision, span),
             Err(error) => self.fail(error, span),
         }
-    }
-
-    /// Records a final decision.
-    #[inline]
-    fn conclude(&self, decision: Decision, admits: bool, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
-        span.record_decision(&decision);
-        log_unchecked(&decision);
-        if !admits {
-            return Err(Rejection::Limited(decision.into()));
-        }
-        decision.tiers().iter().for_each(log_shadow_denial);
-        Ok(decision)
     }
 
     /// Applies the failure mode. The store logs its own failure once, at a higher level; this event is per request.
@@ -239,6 +225,18 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         }
         Rejection::Key(error)
     }
+}
+
+/// Records a final decision.
+#[inline]
+fn conclude(decision: Decision, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
+    span.record_decision(&decision);
+    log_unchecked(&decision);
+    if !decision.admits() {
+        return Err(Rejection::Limited(decision.into()));
+    }
+    decision.tiers().iter().for_each(log_shadow_denial);
+    Ok(decision)
 }
 
 /// Logs a rejection as one event.

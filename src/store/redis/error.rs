@@ -66,7 +66,7 @@ pub enum StoreError {
     CircuitOpen {
         /// Which Redis.
         address: Arc<str>,
-        /// The failure that opened it.
+        /// The failure that opened it, or that of a later probe if the cause has changed.
         source: Arc<StoreError>,
     },
     /// Redis replied with an error.

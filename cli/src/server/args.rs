@@ -1,6 +1,6 @@
 //! The arguments that all servers have.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{fmt, net::SocketAddr, time::Duration};
 
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
@@ -49,6 +49,16 @@ pub(crate) enum OnStoreFailure {
     Closed,
     /// Count them in the memory of each process
     Local,
+}
+
+impl fmt::Display for OnStoreFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open: requests are admitted unchecked while it fails",
+            Self::Closed => "closed: requests are rejected while it fails",
+            Self::Local => "local: each process counts in memory while it fails",
+        })
+    }
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]

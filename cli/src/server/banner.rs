@@ -67,14 +67,7 @@ impl fmt::Display for StoreLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => writeln!(f, "  store     memory of this process"),
-            Self::Redis { health, on_failure } => {
-                let mode = match on_failure {
-                    OnStoreFailure::Open => "open: requests are admitted unchecked while it fails",
-                    OnStoreFailure::Closed => "closed: requests are rejected while it fails",
-                    OnStoreFailure::Local => "local: each process counts in memory while it fails",
-                };
-                writeln!(f, "  store     {health}\n            {mode}")
-            }
+            Self::Redis { health, on_failure } => writeln!(f, "  store     {health}\n            {on_failure}"),
         }
     }
 }

@@ -171,10 +171,10 @@ impl CircuitBreaker {
             let address = &self.address;
             match why.is_transient() {
                 true => {
-                    tracing::warn!(target: "tollgate::redis", %address, %why, "circuit breaker open; failing fast until a probe succeeds");
+                    tracing::warn!(target: "tollgate::redis", %address, %why, "circuit breaker open: the failure mode decides until a probe succeeds");
                 }
                 false => {
-                    tracing::error!(target: "tollgate::redis", %address, %why, "circuit breaker open; failing fast until the configuration is fixed");
+                    tracing::error!(target: "tollgate::redis", %address, %why, "circuit breaker open: the failure mode decides until the configuration is fixed");
                 }
             }
         }
@@ -232,7 +232,7 @@ impl CircuitBreaker {
             self.is_open.store(false, Ordering::Release);
             metrics::circuit_breaker(&self.address, -1);
             let (address, down_for) = (&self.address, since.elapsed());
-            tracing::info!(target: "tollgate::redis", %address, ?down_for, requests = failed_fast, "circuit breaker closed; requests failed fast while it was open");
+            tracing::info!(target: "tollgate::redis", %address, ?down_for, requests = failed_fast, "circuit breaker closed; the failure mode decided requests while it was open");
         }
     }
 

@@ -46,17 +46,25 @@ pub(crate) enum StoreLines {
 }
 
 impl StoreLines {
-    /// Calls Redis once, so that the banner shows a wrong address. A server starts without Redis too.
-    pub(crate) async fn check(store: &ServerStore, on_failure: OnStoreFailure) -> Self {
-        let Some(redis) = store.redis() else {
+    /// Calls Redis once, so that the banner and the log show a wrong address. A server starts without Redis too.
+    pub(crate) async fn check(store: &ServerStore) -> Self {
+        let (Some(redis), Some(on_failure)) = (store.redis(), store.on_failure()) else {
             return Self::Memory;
         };
         let health = match redis.check().await {
             Ok(()) => redis.health().to_string(),
-            Err(error) => {
+            Err(why) => {
+                match why.is_transient() {
+                    true => {
+                        tracing::warn!(target: "tollgate::server", %why, "Redis cannot be used at the start; the failure mode decides until it can");
+                    }
+                    false => {
+                        tracing::error!(target: "tollgate::server", %why, "Redis cannot be used at the start; the failure mode decides until the configuration is fixed");
+                    }
+                }
                 let health = redis.health();
                 let addresses: Vec<_> = health.nodes().iter().map(NodeHealth::address).collect();
-                format!("{}: Redis is unavailable: {error}", addresses.join(", "))
+                format!("{}: Redis is unavailable: {why}", addresses.join(", "))
             }
         };
         Self::Redis { health, on_failure }

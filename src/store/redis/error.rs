@@ -130,8 +130,8 @@ impl StoreError {
         }
     }
 
-    /// Whether the next call may succeed without an operator changing something.
-    pub(super) fn is_transient(&self) -> bool {
+    /// Whether the next call may succeed without an operator changing something: false for a wrong password, for example.
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Address { .. } | Self::Setting(_) | Self::NoRuntime => false,
             Self::Connection { .. }

@@ -123,7 +123,7 @@ async fn reloads_and_invalid_rules_are_logged() {
     eventually("the change is logged", async || count("rules reloaded") == 1).await;
     gateway.replace_rules(&RULES.replace("limit = 4", "limit = 0"));
     eventually("the error is logged", async || {
-        count("rules.toml:12:9: limit \"all\"") == 1
+        count("line 12, column 9: limit \"all\"") == 1
     })
     .await;
     gateway.replace_rules(RULES);

@@ -35,7 +35,7 @@ pub(crate) struct ServerArgs {
     /// connection may be idle
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub(crate) client_timeout: Duration,
-    /// The log level. debug logs every denied request [default: info]
+    /// The log level, in place of -q or -v. debug logs every denied request [default: info]
     #[arg(long, value_name = "LEVEL", value_enum, conflicts_with_all = ["quiet", "verbose"])]
     pub(crate) log: Option<LogLevel>,
 }

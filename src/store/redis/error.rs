@@ -16,7 +16,7 @@ use crate::config_error::ConfigError;
 /// let error = RedisStore::connect("localhost").unwrap_err();
 /// assert!(matches!(error, StoreError::Address { .. }));
 /// assert!(error.to_string().contains("it must be like redis://HOST:PORT"));
-/// assert!(!error.may_have_charged());
+/// assert!(!error.may_have_charged() && !error.is_transient());
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -46,6 +46,7 @@ pub(crate) fn man_page(args: &ManArgs) -> Result<(), Failure> {
         }
     };
     let mut page = Vec::new();
-    Man::new(command).render(&mut page).map_err(Failure::from_write)?;
+    let man = Man::new(command).source(concat!("tollgate ", env!("CARGO_PKG_VERSION")));
+    man.render(&mut page).map_err(Failure::from_write)?;
     stdout().write_all(&page).map_err(Failure::from_write)
 }

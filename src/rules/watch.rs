@@ -63,7 +63,7 @@ fn poll(file: &Path, applied: Content, rules: &WeakRuleSet) {
         let Some(rules) = rules.upgrade() else {
             return;
         };
-        let content = read_text(file).map_err(|error| error.in_file(file).to_string());
+        let content = read_text(file).map_err(|error| error.to_string());
         if let Some(changed) = detector.observe(content) {
             apply(&rules, file, changed);
         }
@@ -97,7 +97,10 @@ impl ChangeDetector {
 
 fn apply(rules: &RuleSet, file: &Path, content: &Content) {
     let replaced = match content {
-        Ok(text) => rules.replace(text).map_err(|error| error.in_file(file).to_string()),
+        // One line of a log.
+        Ok(text) => rules
+            .replace(text)
+            .map_err(|error| error.to_string().replace('\n', "; ")),
         Err(error) => Err(error.clone()),
     };
     let file = file.display();

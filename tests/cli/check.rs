@@ -1,6 +1,11 @@
 //! `tollgate check`: errors of a rules file are shown in place, and an unsuitable Redis is reported.
 
-use std::fs;
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    thread,
+};
 
 use support::{
     project::root,
@@ -170,8 +175,9 @@ fn every_subcommand_shows_the_same_diagnostics() {
 /// `OVERWRITE=1` updates the picture.
 #[test]
 fn the_picture_in_the_docs_matches_a_terminal() {
-    let folder = folder_with(MISTAKES);
-    let run = Run::on_a_terminal(folder.path(), &["check", "rules.toml"], &[]);
+    let folder = folder_with(RULES);
+    fs::write(folder.file("wrong.toml"), MISTAKES).unwrap();
+    let run = Run::on_a_terminal(folder.path(), &["check", "wrong.toml"], &[]);
     assert_eq!(run.code, Some(1));
     let drawn = run.output.replace("\r\n", "\n");
     let svg = anstyle_svg::Term::new().render_svg(&drawn);
@@ -263,6 +269,55 @@ fn an_evicting_redis_is_a_warning() {
     check().success();
 }
 
+/// Limits do not need INFO, but a check without it is incomplete.
+#[test]
+fn an_eviction_policy_that_cannot_be_read_is_a_warning() {
+    let folder = folder_with(RULES);
+    let redis = RedisServer::start();
+    let rights = "ACL SETUSER limits on >secret ~rate_limit:* +@all -info";
+    query::<()>(&mut redis.client(), rights);
+    let store = redis.url().replace("redis://", "redis://limits:secret@");
+    let run = Run::in_a_pipe(folder.path(), &["check", "--store", &store]);
+    assert_eq!(run.code, Some(0));
+    let warning = format!(
+        "warning: 127.0.0.1:{}: the version and maxmemory-policy were not checked, since INFO failed: ",
+        redis.port()
+    );
+    assert!(run.errors.starts_with(&warning), "{}", run.errors);
+    assert!(
+        run.output.contains("usable, Redis of unknown version"),
+        "{}",
+        run.output
+    );
+}
+
+#[test]
+fn an_address_that_is_not_a_redis_is_named_in_one_line() {
+    let folder = folder_with(RULES);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            _ = client.read(&mut [0; 1024]).unwrap();
+            client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        }
+    });
+    let line = Run::in_a_pipe(folder.path(), &["check", "--store", &format!("redis://{address}")]).failure();
+    assert!(
+        line.starts_with(&format!("{address} does not answer like a Redis ("))
+            && line.ends_with("); is this its address?"),
+        "{line}"
+    );
+}
+
+#[test]
+fn rules_are_accepted_as_by_other_subcommands() {
+    let folder = folder_with(RULES);
+    let of = |arguments: &[&str]| Run::in_a_pipe(folder.path(), arguments).success();
+    assert_eq!(of(&["check", "--rules", "rules.toml"]), of(&["check", "rules.toml"]));
+}
+
 /// A file in Latin-1.
 #[test]
 fn a_file_that_is_not_utf_8() {
@@ -293,7 +348,8 @@ fn a_user_without_rights_is_reported_with_the_missing_commands() {
     let store = redis.url().replace("redis://", "redis://limits:secret@");
     let line = Run::in_a_pipe(folder.path(), &["check", "--store", &store]).failure();
     assert!(
-        line.contains("allow the user the commands that lua/README.md lists") && !line.contains("secret"),
+        line.contains("allow the user the commands and keys in docs/security.md, Other users of Redis")
+            && !line.contains("secret"),
         "{line}"
     );
     let store = redis.url().replace("redis://", "redis://limits:wrong@");

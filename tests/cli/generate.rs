@@ -50,7 +50,11 @@ fn the_program_and_each_subcommand_have_a_man_page() {
     for subcommand in ["gateway", "service", "simulate", "playground", "check", "peek", "reset"] {
         assert!(page.contains(&format!("tollgate\\-{subcommand}(1)")), "{subcommand}");
         let page = Run::in_a_pipe(folder.path(), &["man", subcommand]).success();
-        assert!(page.contains(&format!(".TH tollgate-{subcommand} 1 ")), "{page}");
+        let title = format!(
+            ".TH tollgate-{subcommand} 1  \"tollgate {}\"",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert!(page.contains(&title), "{page}");
         assert!(page.contains(".SH OPTIONS") && page.contains("quiet"), "{page}");
     }
 }

@@ -412,12 +412,7 @@ async fn invalid_keys_and_an_unreachable_redis_are_reported() {
             &[],
             "--key = apikey:..: it must be apikey:x-api-key=VALUE",
         ),
-        (
-            "partner",
-            &[ALICE],
-            &[],
-            "--key = rate_limit:..: it must be apikey:x-api-key=VALUE",
-        ),
+        ("partner", &[ALICE], &[], "--key: this key belongs to the limit user"),
         (
             "user",
             &["foo:bar"],

@@ -2,7 +2,11 @@
 
 use std::fs;
 
-use support::{port::Port, project::root};
+use support::{
+    port::Port,
+    project::{program, root},
+    redis::RedisServer,
+};
 
 use super::{RULES, Run, SUBCOMMANDS, folder_with};
 
@@ -124,6 +128,46 @@ fn errors_hide_passwords() {
             assert!(!format!("{run:?}").contains("secret"), "{arguments:?}: {run:?}");
         }
     }
+}
+
+/// Other users can see the arguments of a process, but not its environment.
+#[test]
+fn the_store_is_taken_from_the_environment() {
+    let folder = folder_with(RULES);
+    let redis = RedisServer::start_with(&["--requirepass", "secret"]);
+    let url = redis.url().replace("redis://", "redis://:secret@");
+    let run = |arguments: &[&str]| {
+        let mut command = program("tollgate");
+        Run::of(
+            command
+                .args(arguments)
+                .env("TOLLGATE_STORE", &url)
+                .current_dir(folder.path()),
+        )
+    };
+    let of_a_key = ["--rules", "rules.toml", "--limit", "all"];
+    for arguments in [
+        &["check"][..],
+        &["simulate", "--quiet"],
+        &[&["peek"], &of_a_key[..]].concat(),
+        &[&["reset"], &of_a_key[..]].concat(),
+    ] {
+        run(arguments).success();
+    }
+    // The option has precedence.
+    let line = run(&["check", "--store", "redis://127.0.0.1:1"]).failure();
+    assert!(line.contains("no connection to Redis at 127.0.0.1:1"), "{line}");
+    for subcommand in ["gateway", "service", "simulate", "playground", "check", "peek", "reset"] {
+        for help in [
+            run(&[subcommand, "--help"]).success(),
+            run(&["man", subcommand]).success(),
+        ] {
+            assert!(help.contains("TOLLGATE_STORE"), "{subcommand}: {help}");
+            assert!(!help.contains("secret"), "{subcommand}: {help}");
+        }
+    }
+    let run = run(&["gateway", "--listen", "no-port"]);
+    assert!(run.code == Some(2) && !run.errors.contains("secret"), "{}", run.errors);
 }
 
 #[test]

@@ -1,10 +1,18 @@
 //! The log: a debug line per rejected request, none per served request, and reloads of the rules.
 
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
+
 use axum::http::Method;
 
 use support::{http::Reply, redis::RedisServer, wait::eventually};
 
-use crate::gateway::{fixture::Gateway, service::Service};
+use crate::gateway::{
+    fixture::{Gateway, program},
+    service::Service,
+};
 
 /// Two requests per user and four in total, in a window that does not end while a test runs.
 const RULES: &str = "
@@ -83,6 +91,23 @@ async fn info_logs_no_requests() {
     }
 }
 
+/// Without a banner, the log is all that an operator sees.
+#[test]
+fn a_wrong_password_is_an_error_at_the_start_of_a_quiet_gateway() {
+    let redis = RedisServer::start_with(&["--requirepass", "secret"]);
+    let mut program = program();
+    program.args(["--quiet", "--listen", "127.0.0.1:0", "--store", &redis.url()]);
+    let mut gateway = program.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(gateway.stderr.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    gateway.kill().unwrap();
+    gateway.wait().unwrap();
+    let message = "ERROR tollgate::server: Redis cannot be used at the start; the failure mode decides until the configuration is fixed";
+    assert!(line.contains(message) && line.contains("give it a password"), "{line}");
+}
+
 #[tokio::test]
 async fn reloads_and_invalid_rules_are_logged() {
     let gateway = Gateway::start(RULES, &[]);
@@ -98,7 +123,7 @@ async fn reloads_and_invalid_rules_are_logged() {
     eventually("the change is logged", async || count("rules reloaded") == 1).await;
     gateway.replace_rules(&RULES.replace("limit = 4", "limit = 0"));
     eventually("the error is logged", async || {
-        count("rules.toml:12:9: limit \"all\"") == 1
+        count("line 12, column 9: limit \"all\"") == 1
     })
     .await;
     gateway.replace_rules(RULES);

@@ -246,6 +246,11 @@ async fn a_gateway_starts_without_redis_and_uses_it_once_it_is_up() {
             gateway.running.banner
         );
         assert!(gateway.running.banner.contains(banner), "{}", gateway.running.banner);
+        let log = gateway.log();
+        assert!(
+            log.contains("WARN tollgate::server: Redis cannot be used at the start; "),
+            "{log}"
+        );
         assert_failure_mode(mode, &gateway, "bob").await;
         assert_eq!(status(&gateway).await, "store_failing");
         redis.restart();

@@ -3,12 +3,13 @@
 
 use tollgate::{
     RedisStoreBuilder,
-    redis::{Connection, cmd},
+    redis::{Client, Connection, cmd},
 };
 
 use support::{
     log,
     redis::{RedisServer, info, query},
+    wait::eventually,
 };
 
 use crate::hazards::{
@@ -21,6 +22,10 @@ const ERROR_LINES: [&str; 2] = ["ERROR: call to Redis failed", "ERROR: circuit b
 /// The log lines if a connection was lost first.
 const LOST_THEN_ERROR_LINES: [&str; 3] = ["WARN: call to Redis failed", ERROR_LINES[0], ERROR_LINES[1]];
 const RECOVERED_LINES: [&str; 1] = ["INFO: circuit breaker closed"];
+/// The log lines of an outage without Redis.
+const KILLED_LINES: [&str; 2] = ["WARN: call to Redis failed", "WARN: circuit breaker open"];
+/// The log line about a Redis that is back, and fails in another way.
+const CHANGED_LINE: &str = "ERROR: circuit breaker still open";
 
 /// Sets the password of the user `limiter`.
 fn set_password(redis: &mut Connection, password: &str) {
@@ -147,6 +152,39 @@ async fn password_missing_at_startup() {
         assert_eq!(info(redis, "stats", "total_connections_received:"), before + 2);
         assert_all_fail(&node, mode).await;
         assert_eq!(log_lines(&server), ERROR_LINES);
+        require_password(redis, "");
+        node.until_recovered().await;
+        assert_eq!(log_lines(&server), RECOVERED_LINES);
+        assert_eq!(charged(redis, "alice"), 0);
+        assert_exact(&node, redis, "alice").await;
+        assert_no_leaks([node], &server, 1).await;
+    }
+}
+
+/// Redis is killed, and comes back with a password. The health and the log report the cause that an operator can resolve.
+#[tokio::test]
+async fn password_required_after_a_restart() {
+    log::listen();
+    for mode in MODES {
+        let mut server = RedisServer::start();
+        let node = Node::new(mode, server.store().pool_size(1).max_calls_in_flight(2));
+        assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
+        server.kill();
+        assert_all_fail(&node, mode).await;
+        assert_eq!(log_lines(&server), KILLED_LINES);
+
+        server.restart_with(&["--requirepass", "secret"]);
+        eventually("the cause is updated", async || {
+            node.store.health().to_string().contains("NOAUTH")
+        })
+        .await;
+        assert_eq!(log_lines(&server), [CHANGED_LINE]);
+        assert_all_fail(&node, mode).await;
+
+        let authenticated = format!("redis://:secret@127.0.0.1:{}", server.port());
+        let redis = &mut Client::open(authenticated).unwrap().get_connection().unwrap();
+        // Further probes that fail alike are not logged.
+        assert!(log_lines(&server).is_empty());
         require_password(redis, "");
         node.until_recovered().await;
         assert_eq!(log_lines(&server), RECOVERED_LINES);

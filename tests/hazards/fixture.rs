@@ -225,11 +225,11 @@ pub(crate) fn await_replication(redis: &mut Connection, key: &str, replicas: u64
     assert_eq!(query::<u64>(redis, &format!("WAIT {replicas} 0")), replicas);
 }
 
-/// The new log lines about this server: the level, and the message up to the first comma or semicolon.
+/// The new log lines about this server: the level, and the message up to the first comma, colon or semicolon.
 pub(crate) fn log_lines(server: &RedisServer) -> Vec<String> {
     let address = format!("127.0.0.1:{}", server.port());
     let lines = log::take(|line| line.field("address") == address);
-    let beginning = |message: &str| message.split([',', ';']).next().unwrap().to_owned();
+    let beginning = |message: &str| message.split([',', ':', ';']).next().unwrap().to_owned();
     lines
         .iter()
         .map(|line| format!("{}: {}", line.level, beginning(line.field("message"))))

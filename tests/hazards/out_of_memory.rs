@@ -3,15 +3,25 @@
 //! It still denies requests of exhausted keys, which needs no write. A request that would be charged fails alone, and the
 //! circuit breaker stays closed.
 
+use std::time::Duration;
+
+use tokio::time;
 use tollgate::redis::Connection;
 
-use support::redis::{RedisServer, query};
+use support::{
+    log,
+    redis::{RedisServer, query},
+    wait::{stop_clock, until},
+};
 
 use crate::hazards::{
     batch::in_one_batch,
-    fixture::{LIMIT, MODES, Node, Response, Tally, assert_exact, charged, charged_to_all},
+    fixture::{LIMIT, MODES, Mode, Node, Response, Tally, assert_exact, charged, charged_to_all},
     leaks::{assert_keys_expire, assert_no_leaks},
 };
+
+/// The minimal interval between log lines about one cause, and the time without failures after which their end is logged.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 fn start() -> RedisServer {
     RedisServer::start_with(&["--maxmemory-policy", "noeviction"])
@@ -99,4 +109,59 @@ async fn out_of_memory_under_load() {
         assert_exact(&node, redis, "alice").await;
         assert_no_leaks([node], &server, 1).await;
     }
+}
+
+/// Each cause is logged once in an interval, and the end of all once no call has failed for as long.
+#[tokio::test]
+async fn refused_writes_and_their_end_in_the_log() {
+    log::listen();
+    // It cannot save its data in this folder.
+    let server = RedisServer::start_with(&[
+        "--dir",
+        "/proc",
+        "--save",
+        "3600 1",
+        "--stop-writes-on-bgsave-error",
+        "no",
+    ]);
+    let redis = &mut server.client();
+    query::<()>(redis, "BGSAVE");
+    until("saving has failed", || {
+        server.info_contains("persistence", "rdb_last_bgsave_status:err")
+    });
+    let node = Node::new(Mode::Open, server.store());
+    let address = format!("127.0.0.1:{}", server.port());
+    let lines = || log::take(|line| line.field("address") == address);
+    let text = |line: &log::Line| format!("{} {} {}", line.level, line.field("message"), line.field("failed"));
+    assert_eq!(node.request("alice").await, Response::Admitted);
+    let clock = stop_clock();
+    for (setting, refuse, allow, advice) in [
+        ("maxmemory", "1", "0", "raise maxmemory"),
+        ("min-replicas-to-write", "1", "0", "see min-replicas-to-write"),
+        ("stop-writes-on-bgsave-error", "yes", "no", "whether its disk is full"),
+    ] {
+        query::<()>(redis, &format!("CONFIG SET {setting} {refuse}"));
+        assert_eq!(node.request_times("alice", 50).await.without_redis(Mode::Open), 50);
+        let logged = lines();
+        assert_eq!(
+            logged.iter().map(text).collect::<Vec<_>>(),
+            ["WARN call to Redis failed "],
+            "{setting}"
+        );
+        assert!(logged[0].field("why").ends_with(advice), "{}", logged[0].field("why"));
+        query::<()>(redis, &format!("CONFIG SET {setting} {allow}"));
+    }
+    assert!(node.store.health().is_up());
+    // Calls that write nothing succeed between failed ones, so the first success is not the end.
+    assert_eq!(node.request("alice").await, Response::Admitted);
+    assert!(lines().is_empty());
+    time::advance(LOG_INTERVAL).await;
+    assert_eq!(node.request_times("alice", 2).await.of(Response::Admitted), 2);
+    assert_eq!(
+        lines().iter().map(text).collect::<Vec<_>>(),
+        ["INFO calls to Redis succeed again 150"]
+    );
+    clock.end().await;
+    time::resume();
+    assert_no_leaks([node], &server, 1).await;
 }

@@ -101,7 +101,7 @@ impl Watched {
 
     /// The events that were logged about the file since the last call.
     pub(crate) fn take_events(&self) -> Vec<Line> {
-        log::take(|line| line.field("file") == self.file || line.field("error").starts_with(&self.file))
+        log::take(|line| line.field("file") == self.file)
     }
 }
 

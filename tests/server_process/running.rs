@@ -11,7 +11,7 @@ use support::{project, wait::until_some};
 /// A subcommand of `tollgate`.
 pub(crate) fn subcommand(name: &str) -> Command {
     let mut program = Command::new(project::program_path("tollgate"));
-    program.arg(name);
+    program.arg(name).env_remove("TOLLGATE_STORE");
     program
 }
 

@@ -218,6 +218,35 @@ fn unreadable_lines_are_reported() {
     assert!(error.contains("input: the log is empty"), "{error}");
 }
 
+/// Apache's vhost_combined, as in Debian's other_vhosts_access.log.
+#[test]
+fn virtual_hosts_before_the_address_are_reported() {
+    let lacks = "no address in its first field, but in its second: remove the first with cut -d' ' -f2-";
+    for (host, address) in [
+        ("example.com:80", "203.0.113.7"),
+        ("example.com", "2001:db8::7"),
+        ("203.0.113.9:80", "203.0.113.7"),
+    ] {
+        let log = format!("{host} {}", plain(address, 0));
+        let error = Case::log(&two_per_minute(), log).run(&[]).failure();
+        assert!(error.contains(&format!("line 1 has {lacks}")), "{host}: {error}");
+    }
+    // An identity other than an address, as of RFC 1413.
+    let log = plain("example.com", 0).replacen(" - ", " daemon ", 1);
+    let report = Case::log(&two_per_minute(), log).run(&[]).success();
+    assert_eq!(row(&report, "requests"), "requests 1");
+}
+
+#[test]
+fn a_compressed_log_is_reported() {
+    let case = Case::log(&two_per_minute(), b"\x1f\x8b\x08\x00compressed".to_vec());
+    let error = case.run(&[]).failure();
+    assert!(
+        error.contains("input: it is compressed: zcat FILE | tollgate simulate .. --log -"),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_log_from_standard_input() {
     let case = Case::log(&two_per_minute(), plain("203.0.113.7", 0));

@@ -38,13 +38,14 @@ pub fn program_path(name: &str) -> PathBuf {
     built().join(name)
 }
 
-/// A command with piped output and without `REDIS_URL`, so that it uses the memory store by default.
+/// A command with piped output and without the variables that name a Redis, so that it uses the memory store by default.
 fn piped(program: &Path) -> Command {
     let shown = program.display();
     assert!(program.exists(), "no {shown}: see CONTRIBUTING.md for how to build it");
     let mut command = Command::new(program);
     command
         .env_remove("REDIS_URL")
+        .env_remove("TOLLGATE_STORE")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command

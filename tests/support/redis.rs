@@ -85,6 +85,12 @@ impl RedisServer {
         self.is_frozen.store(false, Ordering::Relaxed);
     }
 
+    /// Restarts the server with further command-line settings.
+    pub fn restart_with(&mut self, settings: &[&str]) {
+        self.command.extend(settings.iter().map(ToString::to_string));
+        self.restart();
+    }
+
     /// Stops the server with SIGSTOP: its connections stay open, and it does not respond.
     pub fn freeze(&self) {
         self.running().freeze();

@@ -30,24 +30,21 @@ type LogEvent = (String, String, String);
 /// be.
 #[test]
 fn log_events_have_explicit_targets_and_are_documented() {
-    let cell = |cell: &str| code_spans(cell).remove(0);
-    let rows = observability_table("| message | level | target |").into_iter();
-    let documented: BTreeSet<LogEvent> = rows.map(|row| (cell(&row[0]), row[1].clone(), cell(&row[2]))).collect();
     let mut logged = BTreeSet::new();
     collect_log_events(&root().join("src"), &mut logged);
-    assert_eq!(logged, documented);
+    assert_eq!(logged, documented("| message | level | target |"));
     let mut logged_by_tool = BTreeSet::new();
     collect_log_events(&root().join("cli/src"), &mut logged_by_tool);
-    let targets: BTreeSet<&str> = logged_by_tool.iter().map(|(_, _, target)| target.as_str()).collect();
-    assert_eq!(
-        targets,
-        BTreeSet::from([
-            "tollgate::cli",
-            "tollgate::gateway",
-            "tollgate::server",
-            "tollgate::service"
-        ])
-    );
+    // Events of other subcommands explain them with `--verbose`.
+    logged_by_tool.retain(|(_, _, target)| target != "tollgate::cli");
+    assert_eq!(logged_by_tool, documented("| message of a server | level | target |"));
+}
+
+/// The events in the table with this header row.
+fn documented(head: &str) -> BTreeSet<LogEvent> {
+    let cell = |cell: &str| code_spans(cell).remove(0);
+    let rows = observability_table(head).into_iter();
+    rows.map(|row| (cell(&row[0]), row[1].clone(), cell(&row[2]))).collect()
 }
 
 fn collect_log_events(folder: &Path, events: &mut BTreeSet<LogEvent>) {

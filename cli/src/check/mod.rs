@@ -17,7 +17,7 @@ use crate::{
         limit_summary::rules_summary,
         output::{self, Failure},
         rules, runtime,
-        store::RedisConfig,
+        store::{RedisConfig, STORE_VARIABLE},
     },
 };
 
@@ -28,10 +28,13 @@ use crate::{
 #[derive(Args)]
 pub(crate) struct CheckArgs {
     /// The rules files, or - for standard input
-    #[arg(value_name = "FILE", required_unless_present = "store")]
-    pub(crate) files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", required_unless_present_any = ["store", "rules"])]
+    files: Vec<PathBuf>,
+    /// A rules file, as other subcommands take it
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
     /// A Redis to check: `redis://HOST:PORT`
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", env = STORE_VARIABLE, hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// The prefix of all keys in Redis [default: rate_limit]
     #[arg(long, value_name = "PREFIX", requires = "store")]
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
         .map(|url| RedisConfig::new(url, args.prefix.as_deref()));
     let redis = redis.transpose()?;
     let mut outcome = Ok(());
-    for file in &args.files {
+    for file in args.files.iter().chain(&args.rules) {
         match rules::read(file) {
             Ok(rules) if !output.quiet => output::print(&summary(file, &rules))?,
             Ok(_) => {}

@@ -10,10 +10,12 @@ use crate::common::{
 /// Eviction policies that evict no keys, or those first that expire soonest.
 const SAFE_POLICIES: [&str; 2] = ["noeviction", "volatile-ttl"];
 
+const UNKNOWN_VERSION: &str = "Redis of unknown version";
+
 /// The result of a successful check.
 pub(super) struct CheckReport {
     pub(super) description: String,
-    /// An eviction policy that would evict counters.
+    /// An eviction policy that would evict counters, or that it is unknown.
     pub(super) warning: Option<String>,
 }
 
@@ -22,19 +24,26 @@ pub(super) async fn check(redis: &RedisConfig) -> Result<CheckReport, String> {
     tracing::debug!(target: "tollgate::cli", ?store, "charging, settling and resetting a test limit");
     store.check().await.map_err(|error| error.to_string())?;
     let address = store.health().nodes()[0].address().to_owned();
-    // INFO may be denied: limits do not need that permission.
-    let info = info(redis).await.unwrap_or_default();
-    let version = version(&info);
-    Ok(CheckReport {
-        description: format!(
-            "{address}: usable, {version}; scripts run and the user has the permissions that limits need"
-        ),
-        warning: eviction(&info).map(|policy| {
+    let info = info(redis).await;
+    let version = info.as_deref().map_or_else(|_| UNKNOWN_VERSION.to_owned(), version);
+    let warning = match &info {
+        Ok(info) => eviction(info).map(|policy| {
             format!(
                 "{address}: maxmemory-policy {policy} evicts counters before they expire when memory is full: an evicted key \
                  regains its full quota. Set noeviction or volatile-ttl"
             )
         }),
+        // Limits do not need that permission.
+        Err(error) => Some(format!(
+            "{address}: the version and maxmemory-policy were not checked, since INFO failed: {error}. Check that the policy is \
+             noeviction or volatile-ttl"
+        )),
+    };
+    Ok(CheckReport {
+        description: format!(
+            "{address}: usable, {version}; scripts run and the user has the permissions that limits need"
+        ),
+        warning,
     })
 }
 
@@ -52,7 +61,7 @@ fn version(info: &str) -> String {
     match (field(info, "valkey_version"), field(info, "redis_version")) {
         (Some(version), _) => format!("Valkey {version}"),
         (None, Some(version)) => format!("Redis {version}"),
-        (None, None) => "Redis of unknown version".to_owned(),
+        (None, None) => UNKNOWN_VERSION.to_owned(),
     }
 }
 

@@ -5,11 +5,14 @@ use tollgate::{RedisStore, RedisStoreBuilder};
 
 use super::output::Failure;
 
+/// The value of `--store` if that is not given: the arguments of a process, and a password in them, are visible to every user.
+pub(crate) const STORE_VARIABLE: &str = "TOLLGATE_STORE";
+
 /// The options of subcommands that work with or without Redis.
 #[derive(Args)]
 pub(crate) struct StoreArgs {
     /// Where counters are stored: `memory`, or `redis://HOST:PORT` to share them between processes
-    #[arg(long, value_name = "STORE", default_value = "memory")]
+    #[arg(long, value_name = "STORE", default_value = "memory", env = STORE_VARIABLE, hide_env_values = true)]
     store: String,
     /// The prefix of all keys in Redis [default: rate_limit]
     #[arg(long, value_name = "PREFIX")]
@@ -20,7 +23,7 @@ pub(crate) struct StoreArgs {
 #[derive(Args)]
 pub(crate) struct RedisArgs {
     /// The Redis that stores the counters: `redis://HOST:PORT`
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", env = STORE_VARIABLE, hide_env_values = true)]
     store: String,
     /// The prefix of all keys in Redis [default: rate_limit]
     #[arg(long, value_name = "PREFIX")]

@@ -36,6 +36,7 @@ async fn serve(args: &GatewayArgs, store: StoreConfig, output: OutputArgs) -> Re
                 .map_err(|error| format!("cannot start the built-in upstream: {error}"))?,
         ),
     };
+    let store_lines = StoreLines::check(&server.store).await;
     let banner = match output.quiet {
         true => None,
         false => {
@@ -46,7 +47,7 @@ async fn serve(args: &GatewayArgs, store: StoreConfig, output: OutputArgs) -> Re
                     rules: &server.rules,
                 },
                 has_limits: !args.no_limits,
-                store: StoreLines::check(&server.store, args.server.on_store_failure).await,
+                store: store_lines,
                 upstream: &upstream,
                 is_built_in,
                 admin: AdminLine(server.admin_address()),

@@ -34,6 +34,11 @@ pub(super) async fn find_key(
         if let Some(stored) = key.strip_prefix(&prefix) {
             return rules.stored_key(limit_name, stored).map_err(invalid);
         }
+        let holds = |other: &&Limit| key.starts_with(&store.redis_key(other, &Key::verbatim("")));
+        if let Some(other) = rules.limits().iter().find(holds) {
+            let name = other.name();
+            return Err(Failure::Message(format!("--key: this key belongs to the limit {name}")));
+        }
         if is_digest(key) {
             return find_by_digest(key, limit, &prefix, redis, store, quiet).await;
         }

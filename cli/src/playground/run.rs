@@ -22,11 +22,16 @@ use crate::{
     },
 };
 
+const AFTER_HELP: &str = "\
+With --store redis://HOST:PORT, counters have a prefix of their own for each
+session, below --prefix if that is given.";
+
 /// Try six algorithms side by side in the browser: send requests, see which are admitted, and why
 ///
 /// Every open page has its own session with a simulated clock. The page's URL contains the whole session, so that a link shows
 /// others the same. Keys in Redis have a prefix per session, and are deleted when the page is closed.
 #[derive(Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct PlaygroundArgs {
     /// The address of the page. A bare port listens on 127.0.0.1
     #[arg(long, value_name = "ADDR", value_parser = parse_address, default_value = "127.0.0.1:4000")]

@@ -1,6 +1,6 @@
 //! The arguments that all servers have.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{fmt, net::SocketAddr, time::Duration};
 
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
@@ -35,7 +35,7 @@ pub(crate) struct ServerArgs {
     /// connection may be idle
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub(crate) client_timeout: Duration,
-    /// The log level. debug logs every denied request [default: info]
+    /// The log level, in place of -q or -v. debug logs every denied request [default: info]
     #[arg(long, value_name = "LEVEL", value_enum, conflicts_with_all = ["quiet", "verbose"])]
     pub(crate) log: Option<LogLevel>,
 }
@@ -49,6 +49,16 @@ pub(crate) enum OnStoreFailure {
     Closed,
     /// Count them in the memory of each process
     Local,
+}
+
+impl fmt::Display for OnStoreFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open: requests are admitted unchecked while it fails",
+            Self::Closed => "closed: requests are rejected while it fails",
+            Self::Local => "local: each process counts in memory while it fails",
+        })
+    }
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]

@@ -46,17 +46,25 @@ pub(crate) enum StoreLines {
 }
 
 impl StoreLines {
-    /// Calls Redis once, so that the banner shows a wrong address. A server starts without Redis too.
-    pub(crate) async fn check(store: &ServerStore, on_failure: OnStoreFailure) -> Self {
-        let Some(redis) = store.redis() else {
+    /// Calls Redis once, so that the banner and the log show a wrong address. A server starts without Redis too.
+    pub(crate) async fn check(store: &ServerStore) -> Self {
+        let (Some(redis), Some(on_failure)) = (store.redis(), store.on_failure()) else {
             return Self::Memory;
         };
         let health = match redis.check().await {
             Ok(()) => redis.health().to_string(),
-            Err(error) => {
+            Err(why) => {
+                match why.is_transient() {
+                    true => {
+                        tracing::warn!(target: "tollgate::server", %why, "Redis cannot be used at the start; the failure mode decides until it can");
+                    }
+                    false => {
+                        tracing::error!(target: "tollgate::server", %why, "Redis cannot be used at the start; the failure mode decides until the configuration is fixed");
+                    }
+                }
                 let health = redis.health();
                 let addresses: Vec<_> = health.nodes().iter().map(NodeHealth::address).collect();
-                format!("{}: Redis is unavailable: {error}", addresses.join(", "))
+                format!("{}: Redis is unavailable: {why}", addresses.join(", "))
             }
         };
         Self::Redis { health, on_failure }
@@ -67,14 +75,7 @@ impl fmt::Display for StoreLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => writeln!(f, "  store     memory of this process"),
-            Self::Redis { health, on_failure } => {
-                let mode = match on_failure {
-                    OnStoreFailure::Open => "open: requests are admitted unchecked while it fails",
-                    OnStoreFailure::Closed => "closed: requests are rejected while it fails",
-                    OnStoreFailure::Local => "local: each process counts in memory while it fails",
-                };
-                writeln!(f, "  store     {health}\n            {mode}")
-            }
+            Self::Redis { health, on_failure } => writeln!(f, "  store     {health}\n            {on_failure}"),
         }
     }
 }

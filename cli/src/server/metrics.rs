@@ -41,7 +41,10 @@ impl ServerMetrics {
         let exporter = exporter.expect("no other recorder is installed");
         let [connections, store_up] = ["connections", "store_up"].map(|name| format!("{prefix}_{name}"));
         describe_gauge!(connections.clone(), "Open client connections");
-        describe_gauge!(store_up.clone(), "1 if the store is available, 0 if it is failing");
+        describe_gauge!(
+            store_up.clone(),
+            "0 while the circuit breaker of the store is open, 1 otherwise"
+        );
         Self(Arc::new(Handles {
             connections: gauge!(connections),
             store_up: gauge!(store_up),

@@ -125,6 +125,15 @@ impl ServerStore {
         }
     }
 
+    /// What happens to requests while Redis fails.
+    pub(crate) fn on_failure(&self) -> Option<OnStoreFailure> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Redis(_, on_failure) => Some(*on_failure),
+            Self::Local(..) => Some(OnStoreFailure::Local),
+        }
+    }
+
     pub(crate) fn redis(&self) -> Option<&RedisStore> {
         match self {
             Self::Memory(_) => None,

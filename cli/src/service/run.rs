@@ -31,6 +31,7 @@ async fn serve(args: &ServiceArgs, store: StoreConfig, output: OutputArgs) -> Re
     let Addresses { grpc, http } = args.addresses();
     let grpc = grpc.map(|address| bind(address, "--grpc")).transpose()?;
     let http = http.map(|address| bind(address, "--http")).transpose()?;
+    let store_lines = StoreLines::check(&server.store).await;
     let banner = match output.quiet {
         true => None,
         false => {
@@ -43,7 +44,7 @@ async fn serve(args: &ServiceArgs, store: StoreConfig, output: OutputArgs) -> Re
                     file: rules_file,
                     rules: &server.rules,
                 },
-                store: StoreLines::check(&server.store, args.server.on_store_failure).await,
+                store: store_lines,
                 admin: AdminLine(server.admin_address()),
             };
             Some(banner.to_string())

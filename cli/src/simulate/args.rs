@@ -9,6 +9,9 @@ use super::{log::LogOptions, replay::MAX_HELD};
 use crate::common::{duration::parse_duration, store::StoreArgs};
 
 const AFTER_HELP: &str = "\
+With --store redis://HOST:PORT, counters have a prefix of their own, below
+--prefix if that is given, and are deleted at the end.
+
 FILE can be - for standard input. There is no router, so a limit by route
 without a path counts all requests under one key.
 

@@ -8,6 +8,9 @@ use std::{
 
 use crate::common::output::Failure;
 
+/// The first bytes of a file that gzip has compressed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 pub(crate) struct Input {
     name: String,
     reader: BufReader<Box<dyn Read>>,
@@ -57,6 +60,10 @@ impl Input {
         let read = read.map_err(|error| format!("{}: {error}", self.name))?;
         if read == 0 {
             return Ok(None);
+        }
+        if self.lines == 0 && self.line.starts_with(&GZIP) {
+            let name = &self.name;
+            return Err(format!("{name}: it is compressed: zcat FILE | tollgate simulate .. --log -").into());
         }
         self.bytes_read += read as u64;
         self.lines += 1;

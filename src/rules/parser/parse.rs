@@ -23,6 +23,9 @@ const MAX_DEPTH: u32 = 80;
 /// Unquoted text that is meant as a boolean.
 const BOOLEAN_WORDS: [&str; 6] = ["true", "false", "yes", "no", "on", "off"];
 
+/// The tables that are written in two brackets.
+const ARRAYS_OF_TABLES: [&str; 2] = ["limit", "exempt"];
+
 /// Parses rules. The error contains a diagnostic for each fault.
 pub(in crate::rules) fn parse(text: &str) -> Result<CompiledRules, RulesError> {
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -63,11 +66,24 @@ fn read(text: &str, mut document: Table<'_>) -> Result<CompiledRules, Reported> 
 fn report(text: &str, errors: &[Error], diagnostics: &Diagnostics<'_>) -> bool {
     let mut tokens = Tokens::new(text);
     let mut is_readable = true;
+    let mut has_repeated_table = false;
     for error in errors {
         let span = error.span().unwrap_or_default();
         let cause = tokens.cause(&span);
         is_readable &= matches!(cause, Cause::DuplicateKey(_));
         match cause {
+            // The fields of a repeated table are duplicates, too.
+            Cause::DuplicateKey(_) if has_repeated_table => Reported,
+            Cause::DuplicateKey(key) if ARRAYS_OF_TABLES.contains(&key) && tokens.is_header(&span) => {
+                has_repeated_table = true;
+                for header in tokens.headers(key) {
+                    diagnostics.report(
+                        header,
+                        format_args!("[{key}] must be written [[{key}]], in two brackets, once for each"),
+                    );
+                }
+                Reported
+            }
             Cause::DuplicateKey(key) => diagnostics.report(span, format_args!("{key} is there twice")),
             Cause::MissingValue => diagnostics.report(span, "there is no value after the ="),
             Cause::LeadingZero => diagnostics.report(span, "a number does not begin with 0"),
@@ -78,7 +94,7 @@ fn report(text: &str, errors: &[Error], diagnostics: &Diagnostics<'_>) -> bool {
             Cause::Other => diagnostics.report(span, error.message()),
         };
     }
-    is_readable
+    is_readable && !has_repeated_table
 }
 
 /// The cause of an error of the TOML parser.
@@ -94,6 +110,7 @@ enum Cause<'t> {
 /// The tokens of a text with errors. The errors of the `toml` crate have a span and an English message, so the token at the span
 /// determines the cause.
 struct Tokens<'t> {
+    text: &'t str,
     source: Source<'t>,
     /// The keys and the scalar values, in the order of the text.
     events: Vec<Event>,
@@ -113,6 +130,7 @@ impl<'t> Tokens<'t> {
         let spans = errors.iter().map(|error| error.unexpected().unwrap_or_default());
         let spans: Vec<_> = spans.map(|span| span.start()..span.end()).collect();
         Self {
+            text,
             source,
             events,
             grammar_errors: spans.into_iter().peekable(),
@@ -131,6 +149,19 @@ impl<'t> Tokens<'t> {
             Some(value) => self.value_cause(value, span),
             None => Cause::Other,
         }
+    }
+
+    /// The keys of the headers `[key]`.
+    fn headers(&self, key: &str) -> impl Iterator<Item = Range<usize>> {
+        let spans = self.events.iter().map(|event| event.span().start()..event.span().end());
+        spans.filter(move |span| &self.text[span.clone()] == key && self.is_header(span))
+    }
+
+    /// Whether a key is the only one of a header in single brackets.
+    fn is_header(&self, key: &Range<usize>) -> bool {
+        let before = self.text[..key.start].trim_end_matches([' ', '\t']);
+        let after = self.text[key.end..].trim_start_matches([' ', '\t']);
+        before.ends_with('[') && !before.ends_with("[[") && after.starts_with(']')
     }
 
     /// A valid key can only have been defined before.

@@ -15,7 +15,7 @@ use std::{
 
 use tokio::time::{Instant, sleep};
 
-use super::error::StoreError;
+use super::error::{FailureKind, StoreError};
 use crate::metrics;
 
 /// The number of latest calls that count.
@@ -24,15 +24,16 @@ const WINDOW_CALLS: u32 = 10;
 /// The number of failures among them that opens the circuit breaker. A call counts once, however many requests share it.
 const FAILURE_THRESHOLD: u32 = 3;
 
-/// The minimal interval between log events about failures.
+/// The minimal interval between log events about failures of one kind, and the time without failures after which calls succeed again:
+/// while Redis is out of memory, calls that write nothing succeed between failed ones.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The interval between probes. Together with the default connect timeout it is less than a second.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Makes a probe, whose result is whether the node has recovered; `None` if the node or its store was dropped.
+/// Makes a probe, which succeeds if the node has recovered; `None` if the node or its store was dropped.
 pub(crate) type Probe = Box<dyn Fn() -> ProbeFuture + Send + Sync>;
-pub(crate) type ProbeFuture = Pin<Box<dyn Future<Output = Option<bool>> + Send>>;
+pub(crate) type ProbeFuture = Pin<Box<dyn Future<Output = Option<Result<(), StoreError>>> + Send>>;
 
 pub(crate) struct CircuitBreaker {
     address: Arc<str>,
@@ -45,15 +46,44 @@ pub(crate) struct CircuitBreaker {
     is_probing: AtomicBool,
     /// When a connection was last lost.
     lost: Mutex<Option<Instant>>,
-    /// When a failure was last logged, separately for permanent and transient ones.
-    logged: [Mutex<Option<Instant>>; 2],
+    /// Whether `failures` contains any, so that a successful call takes no lock.
+    has_failures: AtomicBool,
+    failures: Mutex<Failures>,
 }
 
 /// The state of an open circuit breaker.
 pub(crate) struct Open {
     pub(crate) since: Instant,
+    /// The failure that opened it, or that of a later probe if its kind is another.
     pub(crate) why: StoreError,
+    /// The kind of failure that was logged last.
+    logged_kind: FailureKind,
+    changes: LogThrottle,
     failed_fast: usize,
+}
+
+/// The failed calls while it is closed, until calls succeed again.
+#[derive(Default)]
+struct Failures {
+    calls: u64,
+    latest: Option<Instant>,
+    throttle: LogThrottle,
+}
+
+/// Limits the rate of log events about failures, for each kind.
+#[derive(Default)]
+struct LogThrottle(Vec<(FailureKind, Instant)>);
+
+impl LogThrottle {
+    /// Whether an event about a failure of this kind may be logged now.
+    fn permits(&mut self, kind: FailureKind) -> bool {
+        self.0.retain(|(_, logged)| logged.elapsed() < LOG_INTERVAL);
+        let is_recent = self.0.iter().any(|(known, _)| *known == kind);
+        if !is_recent {
+            self.0.push((kind, Instant::now()));
+        }
+        !is_recent
+    }
 }
 
 impl CircuitBreaker {
@@ -68,7 +98,8 @@ impl CircuitBreaker {
             open: Mutex::default(),
             is_probing: AtomicBool::new(false),
             lost: Mutex::default(),
-            logged: Default::default(),
+            has_failures: AtomicBool::new(false),
+            failures: Mutex::default(),
         })
     }
 
@@ -93,8 +124,26 @@ impl CircuitBreaker {
         Err(StoreError::circuit_open(&self.address, &open.why))
     }
 
-    /// Records a call that was answered, even with an error.
+    fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a call that succeeded.
     pub(crate) fn on_success(&self) {
+        self.record_answer();
+        if self.has_failures.load(Ordering::Relaxed) {
+            self.log_success();
+        }
+    }
+
+    /// Records a call that was answered with an error which other calls would not get.
+    pub(crate) fn on_error_reply(&self, why: &StoreError) {
+        self.record_answer();
+        self.log_failure(why);
+    }
+
+    /// Records a call that was answered, even with an error.
+    fn record_answer(&self) {
         // Usually no recent call has failed, and nothing changes.
         if self.calls.load(Ordering::Relaxed) != 0 {
             self.record(0);
@@ -108,21 +157,24 @@ impl CircuitBreaker {
         }
         let mut open = self.open();
         if open.is_none() {
-            let (since, failed_fast) = (Instant::now(), 0);
             *open = Some(Open {
-                since,
+                since: Instant::now(),
                 why: why.clone(),
-                failed_fast,
+                logged_kind: why.kind(),
+                changes: LogThrottle::default(),
+                failed_fast: 0,
             });
             self.is_open.store(true, Ordering::Release);
+            // The end of the outage is logged when it closes.
+            self.clear_failures(&mut self.failures());
             metrics::circuit_breaker(&self.address, 1);
             let address = &self.address;
             match why.is_transient() {
                 true => {
-                    tracing::warn!(target: "tollgate::redis", %address, %why, "circuit breaker open; failing fast until a probe succeeds");
+                    tracing::warn!(target: "tollgate::redis", %address, %why, "circuit breaker open: the failure mode decides until a probe succeeds");
                 }
                 false => {
-                    tracing::error!(target: "tollgate::redis", %address, %why, "circuit breaker open; failing fast until the configuration is fixed");
+                    tracing::error!(target: "tollgate::redis", %address, %why, "circuit breaker open: the failure mode decides until the configuration is fixed");
                 }
             }
         }
@@ -150,6 +202,29 @@ impl CircuitBreaker {
         before.map_or(0, |calls| next(calls).count_ones())
     }
 
+    /// Updates the cause after a failed probe: Redis may fail in another way than at the beginning of the outage.
+    fn on_failed_probe(&self, why: StoreError) {
+        let mut open = self.open();
+        let Some(open) = &mut *open else { return };
+        let kind = why.kind();
+        if kind != open.why.kind() {
+            open.why = why;
+        }
+        if kind == open.logged_kind || !open.changes.permits(kind) {
+            return;
+        }
+        open.logged_kind = kind;
+        let (address, why) = (&self.address, &open.why);
+        match why.is_transient() {
+            true => {
+                tracing::warn!(target: "tollgate::redis", %address, %why, "circuit breaker still open; the cause has changed");
+            }
+            false => {
+                tracing::error!(target: "tollgate::redis", %address, %why, "circuit breaker still open; the cause has changed");
+            }
+        }
+    }
+
     fn close(&self) {
         let mut open = self.open();
         if let Some(Open { since, failed_fast, .. }) = open.take() {
@@ -157,18 +232,23 @@ impl CircuitBreaker {
             self.is_open.store(false, Ordering::Release);
             metrics::circuit_breaker(&self.address, -1);
             let (address, down_for) = (&self.address, since.elapsed());
-            tracing::info!(target: "tollgate::redis", %address, ?down_for, requests = failed_fast, "circuit breaker closed; requests failed fast while it was open");
+            tracing::info!(target: "tollgate::redis", %address, ?down_for, requests = failed_fast, "circuit breaker closed; the failure mode decided requests while it was open");
         }
     }
 
-    /// Logs a failed call, unless a failure was logged within the interval.
-    pub(crate) fn log_failure(&self, why: &StoreError) {
-        let logged = &self.logged[usize::from(why.is_transient())];
-        let mut logged = logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if logged.is_some_and(|at| at.elapsed() < LOG_INTERVAL) {
+    /// Logs a failed call, unless a failure of this kind was logged within the interval.
+    fn log_failure(&self, why: &StoreError) {
+        // While it is open, its own events report the cause.
+        if self.is_open.load(Ordering::Acquire) {
             return;
         }
-        *logged = Some(Instant::now());
+        let mut failures = self.failures();
+        failures.calls += 1;
+        failures.latest = Some(Instant::now());
+        self.has_failures.store(true, Ordering::Relaxed);
+        if !failures.throttle.permits(why.kind()) {
+            return;
+        }
         let address = &self.address;
         match why.is_transient() {
             true => tracing::warn!(target: "tollgate::redis", %address, %why, "call to Redis failed"),
@@ -176,6 +256,22 @@ impl CircuitBreaker {
                 tracing::error!(target: "tollgate::redis", %address, %why, "call to Redis failed; calls will fail until the configuration is fixed");
             }
         }
+    }
+
+    /// Logs that calls succeed again, once none has failed for the interval.
+    fn log_success(&self) {
+        let mut failures = self.failures();
+        if failures.latest.is_none_or(|latest| latest.elapsed() < LOG_INTERVAL) {
+            return;
+        }
+        let (address, failed) = (&self.address, failures.calls);
+        tracing::info!(target: "tollgate::redis", %address, failed, "calls to Redis succeed again");
+        self.clear_failures(&mut failures);
+    }
+
+    fn clear_failures(&self, failures: &mut Failures) {
+        *failures = Failures::default();
+        self.has_failures.store(false, Ordering::Relaxed);
     }
 
     /// Starts the probe task, unless it runs or the circuit breaker is closed.
@@ -206,9 +302,11 @@ impl ProbeTask {
             let Some(probe) = self.0.upgrade().map(|breaker| (breaker.probe)()) else {
                 return;
             };
-            let Some(has_recovered) = probe.await else { return };
-            if has_recovered && let Some(breaker) = self.0.upgrade() {
-                return breaker.close();
+            let Some(result) = probe.await else { return };
+            let Some(breaker) = self.0.upgrade() else { return };
+            match result {
+                Ok(()) => return breaker.close(),
+                Err(why) => breaker.on_failed_probe(why),
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::config_error::ConfigError;
 /// let error = RedisStore::connect("localhost").unwrap_err();
 /// assert!(matches!(error, StoreError::Address { .. }));
 /// assert!(error.to_string().contains("it must be like redis://HOST:PORT"));
-/// assert!(!error.may_have_charged());
+/// assert!(!error.may_have_charged() && !error.is_transient());
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -66,7 +66,7 @@ pub enum StoreError {
     CircuitOpen {
         /// Which Redis.
         address: Arc<str>,
-        /// The failure that opened it.
+        /// The failure that opened it, or that of a later probe if the cause has changed.
         source: Arc<StoreError>,
     },
     /// Redis replied with an error.
@@ -130,8 +130,8 @@ impl StoreError {
         }
     }
 
-    /// Whether the next call may succeed without an operator changing something.
-    pub(super) fn is_transient(&self) -> bool {
+    /// Whether the next call may succeed without an operator changing something: false for a wrong password, for example.
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Address { .. } | Self::Setting(_) | Self::NoRuntime => false,
             Self::Connection { .. }
@@ -141,6 +141,21 @@ impl StoreError {
             | Self::Protocol { .. } => true,
             Self::CircuitOpen { source, .. } => source.is_transient(),
             Self::Server { source, .. } => ServerFault::of(source.error()).is_none_or(ServerFault::is_transient),
+        }
+    }
+
+    pub(super) fn kind(&self) -> FailureKind {
+        match self {
+            Self::Connection { source, .. } => FailureKind::of_connection(source.error()),
+            Self::Deadline { .. } => FailureKind::Silence,
+            Self::CircuitOpen { source, .. } => source.kind(),
+            Self::Server { source, .. } => FailureKind::Server(ServerFault::of(source.error())),
+            Self::Address { .. }
+            | Self::Setting(_)
+            | Self::NoRuntime
+            | Self::Overloaded { .. }
+            | Self::Superseded
+            | Self::Protocol { .. } => FailureKind::Other,
         }
     }
 
@@ -180,12 +195,12 @@ impl StoreError {
     fn of(address: &Arc<str>, source: RedisError, sent: bool) -> Self {
         let address = Arc::clone(address);
         match source.kind() {
-            ErrorKind::Io => Self::Connection {
+            ErrorKind::Parse if sent => Self::protocol(in_one_line(&source)),
+            ErrorKind::Io | ErrorKind::Parse => Self::Connection {
                 address,
                 source: RedisCause::new(source),
                 sent,
             },
-            ErrorKind::Parse => Self::protocol(source.to_string()),
             _ => Self::Server {
                 address,
                 source: RedisCause::new(source),
@@ -194,14 +209,60 @@ impl StoreError {
     }
 }
 
+/// The kind of a failure: the log reports each kind, and not each failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailureKind {
+    /// There is no connection, or it was lost.
+    Connection,
+    /// The certificate of the server is not trusted.
+    Certificate,
+    /// Redis does not answer.
+    Silence,
+    /// What answers is not a Redis.
+    NotRedis,
+    /// Redis replied with an error.
+    Server(Option<ServerFault>),
+    Other,
+}
+
+impl FailureKind {
+    fn of_connection(error: &RedisError) -> Self {
+        if error.kind() == ErrorKind::Parse {
+            return Self::NotRedis;
+        }
+        match error.to_string().contains("certificate") {
+            _ if error.is_connection_refusal() => Self::Connection,
+            true => Self::Certificate,
+            false if error.is_timeout() => Self::Silence,
+            false => Self::Connection,
+        }
+    }
+
+    /// What to do about a connection that cannot be made.
+    const fn connection_advice(self) -> &'static str {
+        match self {
+            Self::Certificate => "trust its issuer, or give its root certificate with builder().connection_info(..)",
+            Self::Silence => "it may be stopped or blocked, or a firewall may drop its packets",
+            _ => "is it running, and is this its address?",
+        }
+    }
+}
+
+/// Errors about syntax have several lines.
+fn in_one_line(error: &RedisError) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What is wrong with a server that replies with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ServerFault {
+pub(super) enum ServerFault {
     PasswordMissing,
     LoginFailed,
     PermissionMissing,
     IsReplica,
     OutOfMemory,
+    NotPersisting,
+    TooFewReplicas,
     ScriptRunning,
     IsClusterNode,
     ClusterDown,
@@ -210,13 +271,15 @@ enum ServerFault {
 }
 
 /// Faults by the code that a reply begins with.
-const FAULT_CODES: [(&str, ServerFault); 11] = [
+const FAULT_CODES: [(&str, ServerFault); 13] = [
     ("NOAUTH", ServerFault::PasswordMissing),
     ("WRONGPASS", ServerFault::LoginFailed),
     ("NOPERM", ServerFault::PermissionMissing),
     ("READONLY", ServerFault::IsReplica),
     ("MASTERDOWN", ServerFault::IsReplica),
     ("OOM", ServerFault::OutOfMemory),
+    ("MISCONF", ServerFault::NotPersisting),
+    ("NOREPLICAS", ServerFault::TooFewReplicas),
     ("BUSY", ServerFault::ScriptRunning),
     ("MOVED", ServerFault::IsClusterNode),
     ("ASK", ServerFault::IsClusterNode),
@@ -251,6 +314,8 @@ impl ServerFault {
             Self::PasswordMissing | Self::LoginFailed | Self::PermissionMissing | Self::LuaMissing => false,
             Self::IsReplica
             | Self::OutOfMemory
+            | Self::NotPersisting
+            | Self::TooFewReplicas
             | Self::ScriptRunning
             | Self::IsClusterNode
             | Self::ClusterDown
@@ -260,11 +325,19 @@ impl ServerFault {
 
     const fn advice(self) -> &'static str {
         match self {
-            Self::PasswordMissing => "give it a password: redis://:PASSWORD@HOST, or builder().password(..)",
+            Self::PasswordMissing => {
+                "give it a password: redis://:PASSWORD@HOST as its URL; in code, also builder().password(..)"
+            }
             Self::LoginFailed => "check the user name and the password",
-            Self::PermissionMissing => "allow the user the commands that lua/README.md lists, on our keys",
+            Self::PermissionMissing => {
+                "allow the user the commands and keys in docs/security.md, Other users of Redis; ACL LOG shows what was denied"
+            }
             Self::IsReplica => "this is a replica: connect to the primary",
             Self::OutOfMemory => "Redis is out of memory: raise maxmemory",
+            Self::NotPersisting => {
+                "Redis cannot save its data and refuses writes: see its log, and whether its disk is full"
+            }
+            Self::TooFewReplicas => "Redis refuses writes, since it has too few replicas: see min-replicas-to-write",
             Self::ScriptRunning => "another script is blocking Redis",
             Self::IsClusterNode => "this is a node of a cluster: name its nodes with builder().cluster(..)",
             Self::ClusterDown => "the cluster has lost nodes, or no node serves these keys: see CLUSTER INFO",
@@ -276,15 +349,6 @@ impl ServerFault {
     }
 }
 
-/// What to do about a connection that cannot be made.
-fn connection_advice(source: &RedisError) -> &'static str {
-    let is_certificate = source.to_string().contains("certificate");
-    match (source.is_connection_refusal(), is_certificate) {
-        (false, true) => "trust its issuer, or give its root certificate with builder().connection_info(..)",
-        _ => "is it running, and is this its address?",
-    }
-}
-
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -293,13 +357,25 @@ impl fmt::Display for StoreError {
                 "url = {url:?}: {source}; it must be like redis://HOST:PORT (rediss:// needs the feature `tls`)"
             ),
             Self::Setting(error) => error.fmt(f),
+            Self::Connection { address, source, .. } if self.kind() == FailureKind::NotRedis => {
+                let cause = in_one_line(source.error());
+                write!(f, "{address} does not answer like a Redis ({cause}); is this its address?")
+            }
             Self::Connection { address, source, .. } => {
-                let advice = connection_advice(source.error());
+                let advice = self.kind().connection_advice();
                 write!(f, "no connection to Redis at {address}: {source}; {advice}")
             }
             Self::NoRuntime => f.write_str("no tokio runtime: call the store from within one"),
-            Self::Deadline { address, deadline, .. } => {
-                write!(f, "Redis at {address} did not answer within {deadline:?}")
+            Self::Deadline {
+                address,
+                deadline,
+                sent,
+            } => {
+                write!(f, "Redis at {address} did not answer within {deadline:?}")?;
+                match sent {
+                    true => f.write_str("; it accepted the connection, so it may be stopped or blocked"),
+                    false => Ok(()),
+                }
             }
             Self::Superseded => f.write_str(
                 "an earlier answer about a concurrency limit was lost, and this node has corrected what it holds: the slots of this request are released",

@@ -77,7 +77,7 @@ impl NodeHealth {
         self.down.as_ref().map(|(down_for, _)| *down_for)
     }
 
-    /// The failure that opened its circuit breaker.
+    /// The failure that opened its circuit breaker, or that of a later probe if the cause has changed.
     pub fn error(&self) -> Option<&StoreError> {
         self.down.as_ref().map(|(_, error)| error)
     }

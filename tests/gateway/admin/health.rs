@@ -19,7 +19,11 @@ async fn a_failing_redis_is_reported_while_the_gateway_keeps_serving() {
     let (mut redis, service) = (RedisServer::start(), Service::start().await);
     let gateway = Gateway::with_redis(&service, &redis, RULES, &[]);
     let address = format!("127.0.0.1:{}", redis.port());
-    let healthy = json!({ "status": "ok", "store": format!("{address} is up") });
+    let healthy = json!({
+        "status": "ok",
+        "store": format!("{address} is up"),
+        "on_store_failure": "open: requests are admitted unchecked while it fails",
+    });
     eventually("Redis answers in time, on a busy machine too", async || {
         get(&gateway, "/healthz").await == (200, healthy.clone())
     })
@@ -65,13 +69,22 @@ async fn a_killed_redis_is_reported_without_traffic() {
 #[tokio::test]
 async fn an_unresponsive_redis_is_reported_before_the_store_timeout() {
     let redis = RedisServer::start();
-    let gateway = Gateway::start(RULES, &["--store", &redis.url(), "--store-timeout", "60s"]);
+    let mode = ["--on-store-failure", "local"];
+    let store = ["--store", &redis.url(), "--store-timeout", "60s"];
+    let gateway = Gateway::start(RULES, &[&store[..], &mode].concat());
     redis.freeze();
     let (status, body) = get(&gateway, "/healthz").await;
     let store = format!("127.0.0.1:{} did not respond within 500ms", redis.port());
     assert_eq!(
         (status, body),
-        (200, json!({ "status": "store_failing", "store": store }))
+        (
+            200,
+            json!({
+                "status": "store_failing",
+                "store": store,
+                "on_store_failure": "local: each process counts in memory while it fails",
+            })
+        )
     );
     redis.thaw();
     eventually("Redis answers again", async || {

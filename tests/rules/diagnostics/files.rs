@@ -40,6 +40,19 @@ limit = [1]
 name = "api"
     1:1 limit = [limit]: it must be written [[limit]], in two brackets, once for each
 
+[limit]
+name = "api"
+[limit]
+name = "login"
+    1:2 [limit] must be written [[limit]], in two brackets, once for each
+    3:2 [limit] must be written [[limit]], in two brackets, once for each
+
+[[limit]]
+name = "api"
+[limit]
+name = "login"
+    3:2 [limit] must be written [[limit]], in two brackets, once for each
+
 [[limits]]
 name = "api"
     1:1 no limit is defined: define each under [[limit]]

@@ -1,6 +1,6 @@
 //! Parses a line of an access log in the Common Log Format, or in the Combined one, which adds the referrer and the user agent.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, net::IpAddr};
 
 use tollgate::Micros;
 
@@ -22,7 +22,11 @@ impl<'a> Line<'a> {
         let (host, rest) = split_at(line, b" ")
             .filter(|(host, _)| !host.is_empty())
             .ok_or("no host")?;
-        let (_, rest) = split_at(rest, b" ").ok_or("no user")?;
+        let (identity, rest) = split_at(rest, b" ").ok_or("no user")?;
+        // Apache's vhost_combined begins with the name of the virtual host.
+        if identity != b"-" && is_address(identity) && !is_address(host) {
+            return Err("no address in its first field, but in its second: remove the first with cut -d' ' -f2-");
+        }
         // A user name may contain spaces; one with a space before a bracket is not supported.
         let (user, rest) = split_at(rest, b" [").ok_or("no time in brackets")?;
         let (when, rest) = split_at(rest, b"] \"").ok_or("no request in quotes")?;
@@ -48,6 +52,10 @@ impl<'a> Line<'a> {
             agent,
         })
     }
+}
+
+fn is_address(field: &[u8]) -> bool {
+    str::from_utf8(field).is_ok_and(|field| field.parse::<IpAddr>().is_ok())
 }
 
 /// Splits at the first occurrence of a delimiter.

@@ -170,8 +170,7 @@ impl Node {
                 CallEnd::Unavailable
             }
             false => {
-                self.breaker.on_success();
-                self.breaker.log_failure(&error);
+                self.breaker.on_error_reply(&error);
                 CallEnd::Completed
             }
         }

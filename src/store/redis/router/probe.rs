@@ -19,6 +19,7 @@ use crate::{
     store::redis::{
         batch::{Batch, Request},
         circuit_breaker::{Probe, ProbeFuture},
+        error::StoreError,
     },
 };
 
@@ -32,19 +33,23 @@ impl Router {
             let router = router.upgrade();
             match &target {
                 ProbeTarget::Discovery => Box::pin(async move {
-                    let refresh = router?.topology.refresh()?;
-                    Some(refresh.wait().await.is_ok())
+                    let router = router?;
+                    let (refresh, address) = (router.topology.refresh()?, Arc::clone(router.topology.address()));
+                    // The store may be dropped while the probe runs.
+                    drop(router);
+                    let refreshed = refresh.wait().await;
+                    Some(refreshed.map_err(|error| StoreError::before_sending(&address, error)))
                 }),
                 ProbeTarget::Node(node) => {
                     let node = node.upgrade();
-                    Box::pin(async move { Some(router?.has_recovered(&node?).await) })
+                    Box::pin(async move { Some(router?.call_node(&node?).await) })
                 }
             }
         })
     }
 
-    /// Whether a call to the node succeeds. A cluster node without slots receives no requests, and counts as recovered.
-    async fn has_recovered(&self, node: &Arc<Node>) -> bool {
+    /// Calls the node. A cluster node without slots receives no requests, and counts as recovered.
+    async fn call_node(&self, node: &Arc<Node>) -> Result<(), StoreError> {
         // The node may be removed, and another one may serve its slots.
         if let Some(refresh) = self.topology.refresh() {
             let _ = refresh.wait().await;
@@ -53,20 +58,22 @@ impl Router {
         let charge = |name: &str| Charge::new(limit.clone(), Key::new(name.to_owned()));
         let key = |name: &str| self.encoder.key(&charge(name));
         let Some(name) = self.topology.name_served_by(node, "probe", key) else {
-            return true;
+            return Ok(());
         };
         // Connecting may take longer than the timeout of a call.
-        if node.connection().await.is_err() {
-            return false;
-        }
+        node.connection().await?;
         let operation = Operation::Acquire(charge(&name).into());
         let (request, response) = Request::new(operation, Instant::now() + self.timeout);
         let mut batch = Batch::new(vec![request], node.address(), self.timeout, None, None);
         if let CallEnd::Failed(failed) = node.call(&self.encoder, Asking::No, &mut batch).await {
             let is_server_wide = failed.action().is_server_wide();
             node.fail(failed, &mut batch);
-            return !is_server_wide;
+            if !is_server_wide {
+                return Ok(());
+            }
         }
-        matches!(response.await, Ok(Ok(_)))
+        // A call that failed without a response has exceeded its deadline.
+        let late = |_| Err(StoreError::timeout(node.address(), self.timeout, true));
+        response.await.unwrap_or_else(late).map(drop)
     }
 }

@@ -1,7 +1,7 @@
 //! The Lua script without the store, called as lua/README.md documents.
 
-mod acquires;
 mod concurrency;
+mod fast_path;
 mod leases;
 mod several_operations;
 
@@ -15,7 +15,7 @@ use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
 const PARTS: [&str; 10] = [
     "prelude",
-    "acquire",
+    "fast_path",
     "rules",
     "bucket",
     "fixed_window",
@@ -43,12 +43,16 @@ fn eval(redis: &mut Connection, keys: &[&str], arguments: &str) -> RedisResult<V
 
 /// Evaluates the script with packed arguments, and unpacks the reply.
 fn eval_packed(redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
+    eval_packed_by(&script(), redis, keys, arguments)
+}
+
+fn eval_packed_by(script: &str, redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
     const PACK: &str =
         "for i, text in ipairs(ARGV) do ARGV[i] = tonumber(text) or text end return cmsgpack.pack(unpack(ARGV))";
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
     let packed: Vec<u8> = cmd("EVAL").arg(PACK).arg(0).arg(arguments).query(redis).unwrap();
     let mut call = cmd("EVAL");
-    call.arg(script()).arg(keys.len()).arg(keys).arg(packed);
+    call.arg(script).arg(keys.len()).arg(keys).arg(packed);
     let reply: Vec<u8> = call.query(redis).unwrap();
     cmd("EVAL")
         .arg("return cmsgpack.unpack(ARGV[1])")

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// The parts of the script, each after those that it depends on.
 pub(crate) const SOURCE: &str = concat!(
     include_str!("../../../../lua/prelude.lua"),
-    include_str!("../../../../lua/acquire.lua"),
+    include_str!("../../../../lua/fast_path.lua"),
     include_str!("../../../../lua/rules.lua"),
     include_str!("../../../../lua/bucket.lua"),
     include_str!("../../../../lua/fixed_window.lua"),

@@ -1,5 +1,9 @@
 //! Access to internals for the fuzz targets in `fuzz/` and a benchmark in `benches/`. It is hidden, and not part of the API.
-#![allow(missing_docs, missing_debug_implementations, reason = "only the fuzz targets and a benchmark use it")]
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only the fuzz targets and a benchmark use it"
+)]
 
 use deadpool_redis::redis::{Cmd, Value};
 

@@ -196,7 +196,11 @@ fn an_algorithm_without_a_block_is_decided_by_the_functions() {
         let without_block = script.replace(&block(name), &block("unwritten"));
         let arguments = format!("{START} 1 {name} {numbers} 1 acquire 1 1 1 2 0");
         let expected = eval(redis, &["text"], &arguments).unwrap();
-        assert_eq!(eval_packed_by(&without_block, redis, &["packed"], &arguments), expected, "{name}");
+        assert_eq!(
+            eval_packed_by(&without_block, redis, &["packed"], &arguments),
+            expected,
+            "{name}"
+        );
         assert_eq!(raw(redis, "packed"), raw(redis, "text"), "{name}");
         command::<()>(redis, &["FLUSHALL"]);
     }

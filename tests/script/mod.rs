@@ -8,6 +8,9 @@ mod several_operations;
 use std::fs;
 
 use support::{
+    algorithms::assert_has_each_algorithm,
+    doc_tables::code_spans,
+    page::Page,
     project::root,
     redis::{RedisServer, stored},
 };
@@ -144,6 +147,19 @@ async fn the_store_runs_the_same_script() {
         "0",
     ];
     assert_eq!(command::<Vec<i64>>(redis, &evalsha), [5, 0, 1, 0, 10, 5, 0]);
+}
+
+#[test]
+fn the_tables_of_the_readme_have_every_algorithm() {
+    let readme = Page::read("lua/README.md");
+    for head in ["| algorithm | numbers |", "| algorithm | type | value | expires at |"] {
+        let (_, table) = readme.text.split_once(head).unwrap();
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let names: Vec<String> = rows
+            .flat_map(|row| code_spans(row.split('|').nth(1).unwrap()))
+            .collect();
+        assert_has_each_algorithm(names.iter().map(String::as_str));
+    }
 }
 
 /// Asserts that the call fails with this error and writes no key.

@@ -1,11 +1,11 @@
 -- tollgate: several operations on several limits in one atomic step. lua/README.md documents KEYS, ARGV and the reply.
 --
--- The parts are joined in this order: prelude, acquire, rules, the algorithms, operations, driver. Most calls end with acquire, which
--- decides about acquires without functions; the parts after it are for all calls. Each algorithm follows its counterpart in
--- src/algorithm/, with the same names in the same order. Two things differ: a peek that admits also returns `at` and
--- `position` of the receipt, so that a commit does not compute them again; and a / b is rounded down as (a - a % b) / b and
--- up as (a - 1 - (a - 1) % b) / b + 1, since a call of floor takes longer than both. No step exceeds a, so both are exact up
--- to 2^53; the next multiple of b, a + -a % b, may not be.
+-- The parts are joined in this order: prelude, fast_path, rules, the algorithms, operations, driver. Most calls end with fast_path,
+-- which decides about them without functions; the parts after it are for all calls. Each algorithm does the arithmetic of its
+-- counterpart in src/algorithm/, and a function that both have has the same name. Two things differ: a peek that admits also
+-- returns `at` and `position` of the receipt, so that a commit does not compute them again; and a / b is rounded down as
+-- (a - a % b) / b and up as (a - 1 - (a - 1) % b) / b + 1, since a call of floor takes longer than both. No step exceeds a, so
+-- both are exact up to 2^53; the next multiple of b, a + -a % b, may not be.
 --
 -- Redis runs all of this from the top in every call, and creating a function and collecting it afterwards takes longer than
 -- calling it. So a call creates only the algorithms that it uses, and the functions that correct charges only on demand.

@@ -1,4 +1,4 @@
--- The rules of a call that acquire has not decided, and what its algorithms and operations share.
+-- The rules of a call that fast_path has not decided, and what its algorithms and operations share.
 
 local cursor = 1
 local function argument()

@@ -1,5 +1,9 @@
-//! Access to internals for the fuzz targets in `fuzz/`. It is hidden, and not part of the API.
-#![allow(missing_docs, missing_debug_implementations, reason = "only the fuzz targets use it")]
+//! Access to internals for the fuzz targets in `fuzz/` and a benchmark in `benches/`. It is hidden, and not part of the API.
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only the fuzz targets and a benchmark use it"
+)]
 
 use deadpool_redis::redis::{Cmd, Value};
 
@@ -15,9 +19,13 @@ use crate::{
     store::redis::protocol::{
         OperationError, Prefix, Reply,
         encode::{self, CallPart, encode},
+        script,
     },
     time::Micros,
 };
+
+/// The script that the Redis store runs.
+pub const SCRIPT: &str = script::SOURCE;
 
 fn prefix() -> Prefix {
     Prefix("rate_limit".into())

@@ -14,6 +14,9 @@ use crate::{quota::Cost, time::Micros, verdict::Verdict};
 /// the state, the latter is used, so a clock that goes back does not free capacity. `now` must not exceed
 /// [`MAX_TIMESTAMP`](crate::MAX_TIMESTAMP), to which clocks saturate.
 ///
+/// A denial denies every higher cost too, for at least as long: the Redis store repeats cached denials to higher costs. The capacity is
+/// the limit of the quota, except that of a bucket.
+///
 /// ```
 /// use tollgate::{Algorithm, Quota, SlidingCounter};
 ///

@@ -199,7 +199,8 @@ impl AnyAlgorithm {
         matches!(self, Self::LeakyBucket(LeakyBucket { queue: true, .. }))
     }
 
-    /// The time in which a whole quota becomes available: the window, or the time in which a full bucket drains. `None` if that is not known.
+    /// The time in which a whole quota becomes available: the window, or the time in which a full bucket drains. `None` if that is not
+    /// known.
     pub(crate) const fn quota_period(&self) -> Option<Micros> {
         Some(match self {
             Self::TokenBucket(algorithm) => algorithm.bucket.drain_time(),

@@ -74,8 +74,8 @@ struct Held {
 /// The sender of a call: a process, which holds what it has acquired until it releases it or expires.
 ///
 /// An epoch begins with a new count, `base`. Calls of an earlier epoch have no effect: after an answer was lost, a holder begins an
-/// epoch with the count that it knows, regardless of what the lost call did or still may do. Until it knows the entry of its epoch, each of its
-/// calls may make the entry; from then on, its calls have an effect on that entry only. So a late call has none.
+/// epoch with the count that it knows, regardless of what the lost call did or still may do. Until it knows the entry of its epoch, each
+/// of its calls may make the entry; from then on, its calls have an effect on that entry only. So a late call has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// A random number of the process.

@@ -1,7 +1,8 @@
 //! The six algorithms, each as data and pure functions.
 //!
-//! Five limit how often, and [`Concurrency`] how many at once. The five differ in the state that they keep, and so in what they admit. In this example the limit is four requests in four
-//! seconds, and a client sends four requests at 3.9 s, four at 4.1 s and four at 6 s:
+//! Five limit how often, and [`Concurrency`] how many at once. The five differ in the state that they keep, and so in what they admit.
+//! In this example the limit is four requests in four seconds, and a client sends four requests at 3.9 s, four at 4.1 s and four at
+//! 6 s:
 //!
 //! ```
 //! use std::time::Duration;

@@ -14,7 +14,8 @@ use crate::{
 
 /// Limits the rate of requests to the service it wraps.
 ///
-/// Six constructors select the algorithm: each takes the name of the limit, the quota or the number, a [key extractor](crate::extract) and a store.
+/// Six constructors select the algorithm: each takes the name of the limit, the quota or the number, a
+/// [key extractor](crate::extract) and a store.
 /// [`new`](Self::new) takes a [`Tier`] with further settings. Layers on the same store whose limits have the same name, algorithm and
 /// window share their state; so do the clones of a layer, and all routes that it wraps.
 ///

@@ -1,7 +1,7 @@
 //! Effective windows: how long a client should take to use what remains.
 //!
-//! The IETF draft defines the effective window as the time in which no more than what remains may be used, so that a client can keep the rate of what
-//! remains per effective window. [`seconds`] is the least number of whole seconds such that
+//! The IETF draft defines the effective window as the time in which no more than what remains may be used, so that a client can keep
+//! the rate of what remains per effective window. [`seconds`] is the least number of whole seconds such that
 //!
 //! - the wait is over: of a denied request, or else until something remains;
 //! - and the rate does not exceed the policy's: remaining x window <= quota x effective window. A bucket that is full again in a second

@@ -43,7 +43,8 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The HTTP status: 429 when limited, unless a concurrency limit [says 503](crate::Concurrency::unavailable_when_full), 503 when unavailable, 403 when blocked, and 400 or 500 without a key.
+    /// The HTTP status: 429 when limited, unless a concurrency limit [says 503](crate::Concurrency::unavailable_when_full), 503 when
+    /// unavailable, 403 when blocked, and 400 or 500 without a key.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Limited(decision) if decision.is_unavailable() => StatusCode::SERVICE_UNAVAILABLE,

@@ -11,7 +11,7 @@ use std::{
 use axum::http::Method;
 use tokio::task::JoinSet;
 
-use support::redis::RedisServer;
+use support::{algorithms::assert_has_each_algorithm, redis::RedisServer};
 
 use crate::gateway::{fixture::Gateway, service::Service};
 
@@ -83,6 +83,7 @@ async fn remaining(gateway: &Gateway, key: &str) -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_gateways_admit_exactly_the_limit_together_by_every_algorithm() {
+    assert_has_each_algorithm(ALGORITHMS.map(|terms| terms.split('\'').nth(1).unwrap()));
     let (redis, service) = (RedisServer::start(), Service::start().await);
     let limits = ALGORITHMS.iter().enumerate().map(|(nth, terms)| {
         let more = format!("{terms}\npath = '/{nth}/{{number}}'\nkey = 'global'");

@@ -1,6 +1,8 @@
 //! Laws that hold for every algorithm, checked on random limits and traffic: for the pure functions and the memory store here,
 //! for servers in `servers`.
 
+#[path = "../../fuzz/src/laws/bound.rs"]
+mod bound;
 #[cfg(feature = "redis")]
 mod effective_window;
 #[cfg(feature = "redis")]
@@ -9,6 +11,7 @@ mod tiers;
 
 use std::time::Duration;
 
+use bound::assert_within_bound;
 use proptest::{collection::vec, prelude::*};
 use support::{
     property::{cases, config},
@@ -57,34 +60,10 @@ fn admitted(algorithm: &AnyAlgorithm, steps: &Steps) -> Vec<(Micros, u64)> {
     admitted
 }
 
-/// Asserts that no time span contains more admissions than the algorithm's bound.
-fn assert_within_bound(algorithm: &AnyAlgorithm, admitted: &[(Micros, u64)]) {
-    let (limit, window) = (
-        u128::from(algorithm.quota().unwrap().limit()),
-        u128::from(micros(algorithm.quota().unwrap().window())),
-    );
-    for (first, &(from, _)) in admitted.iter().enumerate() {
-        let mut sum = 0;
-        for &(at, cost) in &admitted[first..] {
-            let span = u128::from(at - from);
-            sum += u128::from(cost);
-            let bound = match algorithm {
-                AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) => {
-                    u128::from(algorithm.capacity()) + span * limit / window
-                }
-                _ if span >= window => break,
-                AnyAlgorithm::SlidingLog(_) => limit,
-                _ => 2 * limit,
-            };
-            assert!(sum <= bound, "{sum} admitted in {span} us, {bound} allowed");
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(config(cases(), FAILURES))]
 
-    /// Laws 1 and 7: a denied group changes no tier, and every tier reports its remaining units correctly.
+    /// A denied group changes no tier, and every tier reports its remaining units correctly.
     #[test]
     fn a_denial_changes_nothing_and_an_admission_charges_every_tier(
         algorithms in vec(any_algorithm(), 1..5),
@@ -124,7 +103,7 @@ proptest! {
         }
     }
 
-    /// Law 2: expired state is decided and charged like no state.
+    /// Expired state is decided and charged like no state.
     #[test]
     fn expired_state_is_equivalent_to_none(algorithm in any_algorithm(), steps in any_steps(), later in any_elapse(), size in any_size()) {
         replay(&algorithm, &steps, |state, _, _, _| {
@@ -140,7 +119,7 @@ proptest! {
         });
     }
 
-    /// Law 3: a request is denied one microsecond before `retry_after` has elapsed, and admitted after it.
+    /// A request is denied one microsecond before `retry_after` has elapsed, and admitted after it.
     #[test]
     fn retry_after_is_tight(algorithm in any_algorithm(), steps in any_steps()) {
         replay(&algorithm, &steps, |state, now, cost, verdict| match verdict.outcome() {
@@ -155,7 +134,21 @@ proptest! {
         });
     }
 
-    /// Law 3: the full capacity is available after `reset_after`.
+    /// A denial denies every higher cost, for at least as long: the denial cache of the Redis store relies on it.
+    #[test]
+    fn a_denial_denies_every_higher_cost(algorithm in any_algorithm(), steps in any_steps(), more in any_size()) {
+        replay(&algorithm, &steps, |state, now, cost, verdict| {
+            if let Outcome::Limited { retry_after } = verdict.outcome() {
+                let higher = cost.saturating_add(more.of(&algorithm));
+                match algorithm.peek(state, now, higher).outcome() {
+                    Outcome::Limited { retry_after: of_higher } => assert!(of_higher >= retry_after),
+                    outcome => assert_eq!(outcome, Outcome::Impossible),
+                }
+            }
+        });
+    }
+
+    /// The full capacity is available after `reset_after`.
     #[test]
     fn the_full_capacity_is_available_after_reset_after(algorithm in any_algorithm(), steps in any_steps()) {
         replay(&algorithm, &steps, |state, now, _, _| {
@@ -167,7 +160,7 @@ proptest! {
         });
     }
 
-    /// Law 4: a time before the latest one in the state is clamped to it.
+    /// A time before the latest one in the state is clamped to it.
     #[test]
     fn a_clock_that_goes_back_grants_nothing(algorithm in any_algorithm(), steps in any_steps(), back in any_elapse(), size in any_size()) {
         replay(&algorithm, &steps, |state, _, _, _| {
@@ -185,13 +178,13 @@ proptest! {
         });
     }
 
-    /// Law 5: no time span contains more admissions than the algorithm's bound.
+    /// No time span contains more admissions than the algorithm's bound.
     #[test]
-    fn admissions_assert_within_bound(algorithm in any_algorithm(), steps in any_steps()) {
+    fn admissions_stay_within_their_bound(algorithm in any_algorithm(), steps in any_steps()) {
         assert_within_bound(&algorithm, &admitted(&algorithm, &steps));
     }
 
-    /// Law 5: in a span one sub-window shorter than its window, a sliding counter admits at most its limit.
+    /// In a span one sub-window shorter than its window, a sliding counter admits at most its limit.
     #[test]
     fn a_counter_holds_its_limit_in_all_sub_windows_but_one(limit in 1..20_u32, sub_windows in 2..=8_u32, width in 1..1_000_000_u64, steps in any_steps()) {
         let quota = Quota::new(limit, Duration::from_micros(width * u64::from(sub_windows)));

@@ -59,7 +59,7 @@ fn check_one_limit(store: &AnyStore, cases: u32) {
             let Some(now) = check_promised_times(&caller, &limit, now).await else {
                 return;
             };
-            // Law 2: expired state is decided and charged like no state.
+            // Expired state is decided and charged like no state.
             let (now, cost) = (later.after(now, &algorithm), size.of(&algorithm));
             for cost in [cost, 0] {
                 let [known, new] = [&caller, &new_caller].map(|caller| caller.acquire(now, &limit, cost));
@@ -69,7 +69,8 @@ fn check_one_limit(store: &AnyStore, cases: u32) {
     );
 }
 
-/// Laws 1, 3 and 5 during traffic. Returns the resulting state and the time of the last request.
+/// During traffic, a denial changes nothing and `retry_after` is tight, and the admissions stay within their bound. Returns the
+/// resulting state and the time of the last request.
 async fn check_traffic(caller: &Caller<'_>, limit: &Limit, steps: &Steps) -> (State, Micros) {
     let algorithm = limit.algorithm();
     let (mut state, mut now, mut admitted) = (State::Fresh, START, Vec::new());
@@ -98,7 +99,7 @@ async fn check_traffic(caller: &Caller<'_>, limit: &Limit, steps: &Steps) -> (St
     (state, now)
 }
 
-/// Law 4: a time before the latest one in the state is clamped to it.
+/// A time before the latest one in the state is clamped to it.
 async fn check_clock_set_back(caller: &Caller<'_>, limit: &Limit, state: &State, back: Micros) {
     if *state != State::Fresh {
         let latest = clamp(limit.algorithm(), state);
@@ -107,7 +108,7 @@ async fn check_clock_set_back(caller: &Caller<'_>, limit: &Limit, state: &State,
     }
 }
 
-/// Law 3: the full capacity is admitted after `retry_after`, and again after `reset_after`. Returns when the limit has reset
+/// The full capacity is admitted after `retry_after`, and again after `reset_after`. Returns when the limit has reset
 /// after that, unless it exceeds the largest timestamp.
 async fn check_promised_times(caller: &Caller<'_>, limit: &Limit, mut now: Micros) -> Option<Micros> {
     let within = |time: Micros| (time <= MAX_TIMESTAMP).then_some(time);
@@ -122,7 +123,7 @@ async fn check_promised_times(caller: &Caller<'_>, limit: &Limit, mut now: Micro
     within(now + micros(verdict.reset_after()))
 }
 
-/// Laws 1 and 7: a denied group changes no key or expiry time and creates none, and every tier reports its remaining units
+/// A denied group changes no key or expiry time and creates none, and every tier reports its remaining units
 /// correctly.
 fn check_denied_groups(server: &RedisServer, cases: u32) {
     let (store, redis) = (AnyStore::redis(server, "rate_limit"), RefCell::new(server.client()));

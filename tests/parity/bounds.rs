@@ -51,28 +51,57 @@ fn any_window() -> impl Strategy<Value = Micros> {
     ]
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    TokenBucket,
+    Policing,
+    Queue,
+    FixedWindow,
+    AnchoredWindow,
+    SlidingLog,
+    SlidingCounter,
+    QueueWithMaxWait,
+}
+
+/// Saved seeds draw an index into this list.
+const KINDS: [Kind; 8] = [
+    Kind::TokenBucket,
+    Kind::Policing,
+    Kind::Queue,
+    Kind::FixedWindow,
+    Kind::AnchoredWindow,
+    Kind::SlidingLog,
+    Kind::SlidingCounter,
+    Kind::QueueWithMaxWait,
+];
+
 /// Buckets with the largest capacities that fit, and windows with the largest limits.
-fn any_algorithm(kind: usize, window: Micros) -> impl Strategy<Value = AnyAlgorithm> {
+fn any_algorithm(kind: Kind, window: Micros) -> impl Strategy<Value = AnyAlgorithm> {
     (any_limit(), 0..3_u32).prop_map(move |(limit, below)| {
-        let limit = if kind == 5 { limit % 3000 + 1 } else { limit };
+        let limit = if kind == Kind::SlidingLog {
+            limit % 3000 + 1
+        } else {
+            limit
+        };
         let quota = Quota::new(limit, Duration::from_micros(window));
         let capacity = largest_capacity(limit, window).saturating_sub(below).max(1);
         let leaky = LeakyBucket::with_capacity(quota, capacity);
         match kind {
-            0 => TokenBucket::with_capacity(quota, capacity).to_any(),
-            1 => leaky.policing().to_any(),
-            2 => leaky.to_any(),
-            3 => FixedWindow::new(quota).to_any(),
-            4 => FixedWindow::new(quota).anchored().to_any(),
-            5 => SlidingLog::new(quota).to_any(),
-            6 => SlidingCounter::new(quota).to_any(),
-            _ => leaky.max_wait(Duration::from_micros(MAX_WINDOW)).to_any(),
+            Kind::TokenBucket => TokenBucket::with_capacity(quota, capacity).to_any(),
+            Kind::Policing => leaky.policing().to_any(),
+            Kind::Queue => leaky.to_any(),
+            Kind::FixedWindow => FixedWindow::new(quota).to_any(),
+            Kind::AnchoredWindow => FixedWindow::new(quota).anchored().to_any(),
+            Kind::SlidingLog => SlidingLog::new(quota).to_any(),
+            Kind::SlidingCounter => SlidingCounter::new(quota).to_any(),
+            Kind::QueueWithMaxWait => leaky.max_wait(Duration::from_micros(MAX_WINDOW)).to_any(),
         }
     })
 }
 
 fn any_tier() -> impl Strategy<Value = Tier> {
-    let versions = (0..8_usize, any_window()).prop_flat_map(|(kind, window)| vec(any_algorithm(kind, window), 3));
+    let versions =
+        (0..KINDS.len(), any_window()).prop_flat_map(|(kind, window)| vec(any_algorithm(KINDS[kind], window), 3));
     versions.prop_map(|versions| Tier {
         versions,
         shadow: false,

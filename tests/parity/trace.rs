@@ -59,7 +59,7 @@ fn version(algorithm: &AnyAlgorithm, limit: u32, capacity: u32) -> Option<AnyAlg
         AnyAlgorithm::FixedWindow(_) => FixedWindow::new(quota).to_any(),
         AnyAlgorithm::SlidingLog(_) => SlidingLog::new(Quota::new(limit % 3000 + 1, quota.window())).to_any(),
         AnyAlgorithm::SlidingCounter(_) => SlidingCounter::new(quota).sub_windows(last.parse().unwrap()).to_any(),
-        _ => unreachable!("there are five algorithms"),
+        _ => unreachable!("the strategies draw no other algorithm"),
     })
 }
 

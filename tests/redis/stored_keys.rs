@@ -7,7 +7,10 @@ use tollgate::{
     Quota, SlidingCounter, SlidingLog, Store, StoreError, TokenBucket,
 };
 
-use support::redis::{RedisServer, dump_all, keys, query, time};
+use support::{
+    algorithms::assert_has_each_algorithm,
+    redis::{RedisServer, dump_all, keys, query, time},
+};
 
 /// Every algorithm with `limit` in `window`, and its part of the key.
 fn algorithms(limit: u32, window: Duration) -> [(&'static str, AnyAlgorithm); 7] {
@@ -42,6 +45,7 @@ fn acquire(algorithm: AnyAlgorithm, cost: u32) -> Operation {
 
 #[tokio::test]
 async fn keys_have_the_documented_format() {
+    assert_has_each_algorithm(algorithms(10, TEN_YEARS).map(|(_, algorithm)| algorithm.name()));
     for server in RedisServer::each() {
         let redis = &mut server.client();
         let store = server.store().build().unwrap();

@@ -1,7 +1,8 @@
 //! The algorithms and their settings: a limit in a file equals the same limit in code.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
+use support::algorithms::{assert_has_each_algorithm, each_algorithm};
 use tollgate::{
     Algorithm, AnyAlgorithm, FixedWindow, LeakyBucket, Limit, Quota, RuleSet, SlidingCounter, SlidingLog, TokenBucket,
 };
@@ -31,12 +32,25 @@ fn each_name_of_an_algorithm() {
         ("sliding_log", SlidingLog::new(TEN).to_any()),
         ("sliding_counter", SlidingCounter::new(TEN).to_any()),
     ];
+    assert_has_each_algorithm(algorithms.iter().map(|(name, _)| *name));
     for (name, algorithm) in algorithms {
         assert_limit(
             &format!("algorithm = \"{name}\"\nlimit = 10\nwindow = \"1m\""),
             algorithm,
         );
     }
+}
+
+/// Many tests draw from this list.
+#[test]
+fn each_name_is_in_the_list_of_the_tests() {
+    let error = RuleSet::parse("[[limit]]\nname = \"api\"\nalgorithm = \"?\"").unwrap_err();
+    let text = error.to_string();
+    let (_, names) = text.split_once("it must be one of ").unwrap();
+    let names: BTreeSet<&str> = names.lines().next().unwrap().split(", ").collect();
+    let mut listed: BTreeSet<&str> = each_algorithm(TEN).iter().map(AnyAlgorithm::name).collect();
+    listed.insert("concurrency");
+    assert_eq!(listed, names);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! The operation `lease`: it charges like an acquire, but only after an acquire that was admitted.
 
-use support::redis::{RedisServer, dump_all, stored};
+use support::{
+    algorithms::{assert_has_each_algorithm, name_in_rule},
+    redis::{RedisServer, dump_all, stored},
+};
 use tollgate::redis::Connection;
 
 use crate::script::{command, eval, eval_packed};
@@ -29,6 +32,7 @@ fn call(redis: &mut Connection, algorithm: &str, operations: &[&str]) -> Vec<[i6
 
 #[test]
 fn a_lease_is_charged_like_an_acquire_if_the_request_was_admitted() {
+    assert_has_each_algorithm(ALGORITHMS.map(name_in_rule));
     let server = RedisServer::start();
     let redis = &mut server.client();
     for algorithm in ALGORITHMS {

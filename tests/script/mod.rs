@@ -1,13 +1,16 @@
 //! The Lua script without the store, called as lua/README.md documents.
 
-mod acquires;
 mod concurrency;
+mod fast_path;
 mod leases;
 mod several_operations;
 
 use std::fs;
 
 use support::{
+    algorithms::assert_has_each_algorithm,
+    doc_tables::code_spans,
+    page::Page,
     project::root,
     redis::{RedisServer, stored},
 };
@@ -15,7 +18,7 @@ use tollgate::redis::{Connection, RedisResult, Script, cmd};
 
 const PARTS: [&str; 10] = [
     "prelude",
-    "acquire",
+    "fast_path",
     "rules",
     "bucket",
     "fixed_window",
@@ -43,12 +46,16 @@ fn eval(redis: &mut Connection, keys: &[&str], arguments: &str) -> RedisResult<V
 
 /// Evaluates the script with packed arguments, and unpacks the reply.
 fn eval_packed(redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
+    eval_packed_by(&script(), redis, keys, arguments)
+}
+
+fn eval_packed_by(script: &str, redis: &mut Connection, keys: &[&str], arguments: &str) -> Vec<i64> {
     const PACK: &str =
         "for i, text in ipairs(ARGV) do ARGV[i] = tonumber(text) or text end return cmsgpack.pack(unpack(ARGV))";
     let arguments: Vec<&str> = arguments.split_whitespace().collect();
     let packed: Vec<u8> = cmd("EVAL").arg(PACK).arg(0).arg(arguments).query(redis).unwrap();
     let mut call = cmd("EVAL");
-    call.arg(script()).arg(keys.len()).arg(keys).arg(packed);
+    call.arg(script).arg(keys.len()).arg(keys).arg(packed);
     let reply: Vec<u8> = call.query(redis).unwrap();
     cmd("EVAL")
         .arg("return cmsgpack.unpack(ARGV[1])")
@@ -140,6 +147,19 @@ async fn the_store_runs_the_same_script() {
         "0",
     ];
     assert_eq!(command::<Vec<i64>>(redis, &evalsha), [5, 0, 1, 0, 10, 5, 0]);
+}
+
+#[test]
+fn the_tables_of_the_readme_have_every_algorithm() {
+    let readme = Page::read("lua/README.md");
+    for head in ["| algorithm | numbers |", "| algorithm | type | value | expires at |"] {
+        let (_, table) = readme.text.split_once(head).unwrap();
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let names: Vec<String> = rows
+            .flat_map(|row| code_spans(row.split('|').nth(1).unwrap()))
+            .collect();
+        assert_has_each_algorithm(names.iter().map(String::as_str));
+    }
 }
 
 /// Asserts that the call fails with this error and writes no key.

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use tollgate::redis::Connection;
 
-use support::redis::{RedisServer, stored};
+use support::{
+    algorithms::{assert_has_each_algorithm, name_in_rule},
+    redis::{RedisServer, stored},
+};
 
 use crate::script::{command, eval};
 
@@ -116,6 +119,7 @@ fn prepare(redis: &mut Connection, keys: &[&str], algorithms: &[&str], before: &
 
 #[test]
 fn one_call_returns_the_replies_and_the_state_of_several() {
+    assert_has_each_algorithm(ALGORITHMS.map(|[rule, _]| name_in_rule(rule)));
     let server = RedisServer::start();
     let redis = &mut server.client();
     let keys = ["first", "second"];

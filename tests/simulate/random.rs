@@ -7,7 +7,7 @@ use serde_json::json;
 use tollgate::{MAX_TIMESTAMP, Micros, RuleSet};
 
 use super::{Case, limit};
-use support::{property::holds, redis::RedisServer};
+use support::{algorithms::assert_has_each_algorithm, property::holds, redis::RedisServer};
 
 const TRUST: &str = "[trust]\nproxies = [\"10.0.0.0/8\"]\nheaders = [\"x-plan\"]\n";
 /// Every algorithm with its variants.
@@ -182,6 +182,7 @@ fn trace(windows: &[Micros], requests: &[AnyRequest]) -> String {
 
 #[test]
 fn both_stores_produce_the_same_output() {
+    assert_has_each_algorithm(ALGORITHMS.map(|(name, _)| name));
     let redis = RedisServer::start();
     let seen = [const { Cell::new(0) }; 4];
     let outcomes = ["\"outcome\":\"admitted\"", "\"limited\"", "\"impossible\"", "\"error\""];

@@ -1,6 +1,6 @@
 //! Proptest strategies: random limits and random traffic.
 
-use std::{ops::Range, time::Duration};
+use std::time::Duration;
 
 use proptest::{prelude::*, sample::select};
 use tollgate::{
@@ -10,18 +10,37 @@ use tollgate::{
 
 /// Any algorithm with any parameters: small limits that are exhausted quickly, and extreme ones.
 pub fn any_algorithm() -> impl Strategy<Value = AnyAlgorithm> {
-    any_of(0..7)
+    any_of((0..KINDS.len()).prop_map(|index| KINDS[index]))
 }
 
 /// Any leaky bucket that queues.
 pub fn any_queue() -> impl Strategy<Value = AnyAlgorithm> {
-    any_of(QUEUE..QUEUE + 1)
+    any_of(Just(Kind::Queue))
 }
 
-/// The kind of a leaky bucket that queues, as [`build`] numbers them.
-const QUEUE: usize = 2;
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    TokenBucket,
+    Policing,
+    Queue,
+    FixedWindow,
+    AnchoredWindow,
+    SlidingLog,
+    SlidingCounter,
+}
 
-fn any_of(kinds: Range<usize>) -> impl Strategy<Value = AnyAlgorithm> {
+/// Saved seeds draw an index into this list.
+const KINDS: [Kind; 7] = [
+    Kind::TokenBucket,
+    Kind::Policing,
+    Kind::Queue,
+    Kind::FixedWindow,
+    Kind::AnchoredWindow,
+    Kind::SlidingLog,
+    Kind::SlidingCounter,
+];
+
+fn any_of(kinds: impl Strategy<Value = Kind>) -> impl Strategy<Value = AnyAlgorithm> {
     let limit = prop_oneof![
         6 => 1..12_u32,
         1 => 1..2000_u32,
@@ -48,7 +67,7 @@ fn any_of(kinds: Range<usize>) -> impl Strategy<Value = AnyAlgorithm> {
 }
 
 fn build(
-    kind: usize,
+    kind: Kind,
     limit: u32,
     window: Micros,
     capacity: u32,
@@ -56,8 +75,12 @@ fn build(
     max_wait: Option<u64>,
 ) -> Option<AnyAlgorithm> {
     // A log stores an entry per unit: a full log of the largest size would take most of a test's time.
-    let limit = if kind == 5 { limit % 3000 + 1 } else { limit };
-    let window = if kind == 6 {
+    let limit = if kind == Kind::SlidingLog {
+        limit % 3000 + 1
+    } else {
+        limit
+    };
+    let window = if kind == Kind::SlidingCounter {
         window.next_multiple_of(sub_windows.into())
     } else {
         window
@@ -67,16 +90,16 @@ fn build(
     let capacity = if capacity.is_multiple_of(2) { limit } else { capacity };
     let leaky = || LeakyBucket::try_with_capacity(quota, capacity).ok();
     Some(match kind {
-        0 => TokenBucket::try_with_capacity(quota, capacity).ok()?.to_any(),
-        1 => leaky()?.policing().to_any(),
-        QUEUE => match max_wait {
+        Kind::TokenBucket => TokenBucket::try_with_capacity(quota, capacity).ok()?.to_any(),
+        Kind::Policing => leaky()?.policing().to_any(),
+        Kind::Queue => match max_wait {
             Some(max_wait) => leaky()?.try_max_wait(Duration::from_micros(max_wait)).ok()?.to_any(),
             None => leaky()?.to_any(),
         },
-        3 => FixedWindow::new(quota).to_any(),
-        4 => FixedWindow::new(quota).anchored().to_any(),
-        5 => SlidingLog::try_new(quota).ok()?.to_any(),
-        _ => SlidingCounter::new(quota).try_sub_windows(sub_windows).ok()?.to_any(),
+        Kind::FixedWindow => FixedWindow::new(quota).to_any(),
+        Kind::AnchoredWindow => FixedWindow::new(quota).anchored().to_any(),
+        Kind::SlidingLog => SlidingLog::try_new(quota).ok()?.to_any(),
+        Kind::SlidingCounter => SlidingCounter::new(quota).try_sub_windows(sub_windows).ok()?.to_any(),
     })
 }
 

@@ -1,8 +1,8 @@
-//! The admissions of one key, and their upper bound.
+//! The admissions of one key.
 
 use tollgate::{AnyAlgorithm, Micros};
 
-use super::input::window;
+use super::bound::assert_within_bound;
 
 /// The admissions of one key, without what was refunded.
 #[derive(Default)]
@@ -44,25 +44,6 @@ impl Admissions {
         if self.went_back && self.settled {
             return;
         }
-        let (limit, width) = (
-            u128::from(algorithm.quota().unwrap().limit()),
-            u128::from(window(algorithm)),
-        );
-        for (first, &(from, _)) in self.admitted.iter().enumerate() {
-            let mut sum = 0;
-            for &(at, cost) in &self.admitted[first..] {
-                let span = u128::from(at - from);
-                sum += u128::from(cost);
-                let bound = match algorithm {
-                    AnyAlgorithm::TokenBucket(_) | AnyAlgorithm::LeakyBucket(_) => {
-                        u128::from(algorithm.capacity()) + span * limit / width
-                    }
-                    _ if span >= width => break,
-                    AnyAlgorithm::SlidingLog(_) => limit,
-                    _ => 2 * limit,
-                };
-                assert!(sum <= bound, "{sum} admitted in {span} us, {bound} allowed");
-            }
-        }
+        assert_within_bound(algorithm, &self.admitted);
     }
 }

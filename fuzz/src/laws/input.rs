@@ -38,6 +38,28 @@ impl<'i> Input<'i> {
     }
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    TokenBucket,
+    Policing,
+    Queue,
+    FixedWindow,
+    AnchoredWindow,
+    SlidingLog,
+    SlidingCounter,
+}
+
+/// The first byte of a limit, modulo their number, is an index into this list.
+const KINDS: [Kind; 7] = [
+    Kind::TokenBucket,
+    Kind::Policing,
+    Kind::Queue,
+    Kind::FixedWindow,
+    Kind::AnchoredWindow,
+    Kind::SlidingLog,
+    Kind::SlidingCounter,
+];
+
 /// A limit that is quickly exhausted, or an extreme one.
 fn algorithm(
     &[kind, sort, limit, scale, window, capacity, sub_windows, max_wait]: &[u8; LIMIT_BYTES],
@@ -53,14 +75,18 @@ fn algorithm(
         315_359_999_999_999,
         315_360_000_000_000,
     ];
-    let kind = kind % 7;
+    let kind = KINDS[usize::from(kind) % KINDS.len()];
     let limit = match sort % 4 {
         0 | 1 => 1 + u32::from(limit) % 12,
         2 => 1 + 8 * u32::from(limit),
         _ => LIMITS[usize::from(limit) % 8],
     };
     // A log stores one entry per unit of its limit.
-    let limit = if kind == 5 { limit % 300 + 1 } else { limit };
+    let limit = if kind == Kind::SlidingLog {
+        limit % 300 + 1
+    } else {
+        limit
+    };
     let amount = Micros::from(window);
     let window = match scale % 4 {
         0 => 1 + amount,
@@ -73,7 +99,7 @@ fn algorithm(
     } else {
         u32::from(sub_windows) % 64 + 1
     };
-    let window = if kind == 6 {
+    let window = if kind == Kind::SlidingCounter {
         window.next_multiple_of(sub_windows.into())
     } else {
         window
@@ -86,17 +112,17 @@ fn algorithm(
     let quota = Quota::try_new(limit, Duration::from_micros(window)).ok()?;
     let leaky = || LeakyBucket::try_with_capacity(quota, capacity).ok();
     Some(match kind {
-        0 => TokenBucket::try_with_capacity(quota, capacity).ok()?.to_any(),
-        1 => leaky()?.policing().to_any(),
-        2 if max_wait < 128 => leaky()?.to_any(),
-        2 => {
+        Kind::TokenBucket => TokenBucket::try_with_capacity(quota, capacity).ok()?.to_any(),
+        Kind::Policing => leaky()?.policing().to_any(),
+        Kind::Queue if max_wait < 128 => leaky()?.to_any(),
+        Kind::Queue => {
             let max_wait = Duration::from_micros(window / 100 * Micros::from(max_wait - 128));
             leaky()?.try_max_wait(max_wait).ok()?.to_any()
         }
-        3 => FixedWindow::new(quota).to_any(),
-        4 => FixedWindow::new(quota).anchored().to_any(),
-        5 => SlidingLog::try_new(quota).ok()?.to_any(),
-        _ => SlidingCounter::new(quota).try_sub_windows(sub_windows).ok()?.to_any(),
+        Kind::FixedWindow => FixedWindow::new(quota).to_any(),
+        Kind::AnchoredWindow => FixedWindow::new(quota).anchored().to_any(),
+        Kind::SlidingLog => SlidingLog::try_new(quota).ok()?.to_any(),
+        Kind::SlidingCounter => SlidingCounter::new(quota).try_sub_windows(sub_windows).ok()?.to_any(),
     })
 }
 

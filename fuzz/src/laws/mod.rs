@@ -3,6 +3,7 @@
 //! An input is one or two limits of eight bytes each, and steps of four bytes.
 
 mod admissions;
+mod bound;
 mod input;
 mod snapshot;
 mod trace;

@@ -12,6 +12,7 @@ use tracing::Level;
 
 use super::corruptions::{arguments, cases};
 use support::{
+    algorithms::assert_has_each_algorithm,
     log,
     redis::{RedisServer, time},
 };
@@ -120,6 +121,7 @@ pub(crate) async fn for_each_corruption(name: &str, test: impl AsyncFn(&mut Conn
     log::listen();
     let server = RedisServer::start();
     let redis = &mut server.client();
+    assert_has_each_algorithm(cases().iter().map(|(algorithm, _)| algorithm.name()));
     for (algorithm, commands) in cases() {
         let corrupt = Tiers::new(&server, &format!("{name}.corrupt"), algorithm);
         let clean = Tiers::new(&server, &format!("{name}.clean"), algorithm);

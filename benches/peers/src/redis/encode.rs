@@ -2,19 +2,6 @@
 
 use tollgate::redis::{Cmd, cmd};
 
-/// The script, joined as lua/README.md documents.
-pub const SCRIPT: &str = concat!(
-    include_str!("../../../../lua/prelude.lua"),
-    include_str!("../../../../lua/acquire.lua"),
-    include_str!("../../../../lua/rules.lua"),
-    include_str!("../../../../lua/bucket.lua"),
-    include_str!("../../../../lua/fixed_window.lua"),
-    include_str!("../../../../lua/sliding_log.lua"),
-    include_str!("../../../../lua/sliding_counter.lua"),
-    include_str!("../../../../lua/operations.lua"),
-    include_str!("../../../../lua/driver.lua"),
-);
-
 /// A call that charges 1 to each key, in separate operations, by a token bucket of a billion that refills by one per second, on
 /// Redis's clock.
 pub fn acquire_each(sha: &str, keys: &[String]) -> Cmd {

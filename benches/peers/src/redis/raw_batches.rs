@@ -6,9 +6,12 @@ use std::{
 };
 
 use tokio::{runtime::Runtime, task::JoinSet};
-use tollgate::redis::{Client, Cmd, aio::MultiplexedConnection, cmd};
+use tollgate::{
+    fuzzing::SCRIPT,
+    redis::{Client, Cmd, aio::MultiplexedConnection, cmd},
+};
 
-use super::encode::{SCRIPT, acquire_each, count_values};
+use super::encode::{acquire_each, count_values};
 use crate::{rng::Rng, server::RedisServer, tier::Tier};
 
 /// The number of requests in a call.

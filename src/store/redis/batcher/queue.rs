@@ -349,7 +349,8 @@ impl RuntimeQueue {
         shed
     }
 
-    /// Takes requests that fit in a batch, at least one: corrections, and the oldest acquires, or the newest if the oldest are likely to expire.
+    /// Takes requests that fit in a batch, at least one: corrections, and the oldest acquires, or the newest if the oldest are likely to
+    /// expire.
     fn take(&mut self, flow: &FlowControl, in_flight: usize, now: Instant) -> Vec<Request> {
         let max_weight = flow.max_batch_weight(in_flight);
         let mut weight = 0;

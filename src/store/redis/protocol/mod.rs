@@ -3,11 +3,11 @@
 //! lua/README.md documents it for callers in any language.
 
 pub(crate) mod encode;
+pub(crate) mod script;
 
 mod decode;
 mod error_action;
 mod msgpack;
-pub(super) mod script;
 
 pub(crate) use self::{
     decode::{OperationError, Reply},

@@ -8,9 +8,9 @@ use deadpool_redis::redis::{
 use tokio::time::Instant;
 
 /// The parts of the script, each after those that it depends on.
-const SOURCE: &str = concat!(
+pub(crate) const SOURCE: &str = concat!(
     include_str!("../../../../lua/prelude.lua"),
-    include_str!("../../../../lua/acquire.lua"),
+    include_str!("../../../../lua/fast_path.lua"),
     include_str!("../../../../lua/rules.lua"),
     include_str!("../../../../lua/bucket.lua"),
     include_str!("../../../../lua/fixed_window.lua"),

@@ -1,5 +1,6 @@
-//! The two ways in which the script decides about acquires: with packed arguments in one loop, with text by functions. Both return the
-//! same replies, and store the same values. Batches with other operations never take the loop.
+//! The two ways in which the script decides about acquires, leases and releases of concurrency limits: with packed arguments by
+//! lua/fast_path.lua, with text by functions. Both return the same replies, and store the same values. Batches with other operations
+//! never take the fast path.
 
 use proptest::{
     collection::vec,
@@ -9,7 +10,7 @@ use proptest::{
 use support::{property, redis::RedisServer};
 use tollgate::redis::{Connection, cmd};
 
-use crate::script::{command, eval, eval_packed};
+use crate::script::{command, eval, eval_packed, eval_packed_by, script};
 
 const START: i64 = 1_700_000_000_000_700;
 
@@ -141,9 +142,9 @@ fn sorted(mut reply: Vec<i64>, charges: usize) -> Vec<i64> {
 }
 
 #[test]
-fn packed_acquires_are_decided_like_text() {
+fn the_fast_path_decides_like_the_functions() {
     let server = RedisServer::start();
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/script/acquires.txt");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/script/fast_path.txt");
     property::holds(300, file, &traces(), async |_, trace| {
         assert_same(&mut server.client(), &trace);
     });
@@ -176,6 +177,32 @@ fn assert_same(redis: &mut Connection, Trace { keys, calls }: &Trace) {
         for (text, packed) in text.iter().zip(&packed) {
             assert_eq!(raw(redis, packed), raw(redis, text), "{arguments}");
         }
+    }
+}
+
+/// A new algorithm on the list of names, whose block is not written yet.
+#[test]
+fn an_algorithm_without_a_block_is_decided_by_the_functions() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let block = |name| format!("if name == '{name}' then\n            local ");
+    for (name, numbers) in [
+        ("fixed_window", "10 1000 0"),
+        ("sliding_counter", "10 1000 1"),
+        ("concurrency", "10 1000 250 1 1 0 -1"),
+    ] {
+        let script = script();
+        assert_eq!(script.matches(&block(name)).count(), 1, "{name}");
+        let without_block = script.replace(&block(name), &block("unwritten"));
+        let arguments = format!("{START} 1 {name} {numbers} 1 acquire 1 1 1 2 0");
+        let expected = eval(redis, &["text"], &arguments).unwrap();
+        assert_eq!(
+            eval_packed_by(&without_block, redis, &["packed"], &arguments),
+            expected,
+            "{name}"
+        );
+        assert_eq!(raw(redis, "packed"), raw(redis, "text"), "{name}");
+        command::<()>(redis, &["FLUSHALL"]);
     }
 }
 

@@ -1,13 +1,14 @@
--- Acquires, the operation of almost all calls: of all algorithms but the log, whose state is not a string. And releases of concurrency
--- limits, which are as frequent.
+-- The fast path, for almost all calls: packed ones that consist of acquires, leases, and releases of concurrency limits, by all
+-- algorithms but the log, whose state is not a string.
 --
 -- Redis takes as long to create a function or a table, or to call a function, as for twenty to a hundred simple steps. So here are no
 -- functions, but one loop with a block of code per algorithm, which follows its `peek` and `commit` in the files below. Rules stay in
--- the arguments, and states in their serialized form. `plain` becomes false if a call contains anything else, a value is no state, or a
--- command fails: then nothing has been written, and the parts below decide.
+-- the arguments, and states in their serialized form. If a call contains anything else, a value is no state, or a command fails, then
+-- nothing has been written, and the parts below decide.
 
-local plain = packed and #KEYS <= 1000
-if plain then
+-- Whether the call contains only what is decided here.
+local eligible = packed and #KEYS <= 1000
+if eligible then
   -- The rules: for each, the index of its algorithm's name in the arguments. Its numbers follow the name.
   local args, rules, cursor = args, { nil }, 3
   for i = 1, args[2] do
@@ -15,46 +16,49 @@ if plain then
     rules[i], cursor = cursor, cursor + (name == 'leaky_bucket' and 6 or name == 'concurrency' and 8 or 4)
     if name ~= 'token_bucket' and name ~= 'sliding_counter' and name ~= 'fixed_window' and name ~= 'leaky_bucket'
       and name ~= 'concurrency' then
-      plain = false
+      eligible = false
       break
     end
   end
-  local operations = plain and args[cursor] or 0
+  local operations = eligible and args[cursor] or 0
   local operation = cursor + 1
-  plain = operations > 0
+  eligible = operations > 0
   for _ = 1, operations do
     local name, charges, width = args[operation], args[operation + 1], 4
     if name == 'settle' then
       width = 7
       for charge = operation + 2, operation + 1 + 7 * charges, 7 do
-        plain = plain and args[rules[args[charge + 1]]] == 'concurrency'
+        eligible = eligible and args[rules[args[charge + 1]]] == 'concurrency'
       end
     elseif name ~= 'acquire' and name ~= 'lease' then
-      plain = false
+      eligible = false
     end
-    if not plain then
+    if not eligible then
       break
     end
     operation = operation + 2 + width * charges
   end
 
-  -- A key of another type has no value in the reply of MGET either.
-  local keys, values = #KEYS, nil
-  if plain and keys == 1 then
+  -- Whether the values of all keys could be read. A key of another type has no value in the reply of MGET either.
+  local keys, values, readable = #KEYS, nil, eligible
+  if eligible and keys == 1 then
     local value = redis.pcall('GET', KEYS[1])
-    values, plain = { value }, not (value and value.err)
-  elseif plain then
+    values, readable = { value }, not (value and value.err)
+  elseif eligible then
     values = redis.pcall('MGET', unpack(KEYS))
-    plain = not values.err
+    readable = not values.err
     local missing
-    for key = 1, plain and keys or 0 do
+    for key = 1, readable and keys or 0 do
       if not values[key] then
         missing = missing or {}
         missing[#missing + 1] = KEYS[key]
       end
     end
-    plain = plain and (not missing or redis.pcall('EXISTS', unpack(missing)) == 0)
+    readable = readable and (not missing or redis.pcall('EXISTS', unpack(missing)) == 0)
   end
+
+  -- Whether each value that a charge depends on is a state, of an algorithm that has a block below.
+  local valid = readable
 
   -- When the keys that have changed expire. KEEP: as in Redis.
   local expires, KEEP = { nil, nil, nil, nil }, -1
@@ -69,7 +73,7 @@ if plain then
   local passed = false
 
   operation = cursor + 1
-  for _ = 1, plain and operations or 0 do
+  for _ = 1, readable and operations or 0 do
     local charges = args[operation + 1]
     local is_lease, releases = args[operation] == 'lease', args[operation] == 'settle'
     local width = releases and 7 or 4
@@ -98,11 +102,11 @@ if plain then
             local capacity, unit, drain = args[rule + 1], args[rule + 2], args[rule + 3]
             local backlog, charged_unit, last, more = 0, unit, 0, nil
             if value then
-              plain, backlog, charged_unit, last, more = pcall(unpacked, value)
-              plain = plain and type(backlog) == 'number' and type(charged_unit) == 'number' and type(last) == 'number'
+              valid, backlog, charged_unit, last, more = pcall(unpacked, value)
+              valid = valid and type(backlog) == 'number' and type(charged_unit) == 'number' and type(last) == 'number'
                 and backlog < -1 and backlog > -INEXACT and charged_unit > 0 and charged_unit < INEXACT and last >= 0
                 and last < INEXACT and backlog % 1 + charged_unit % 1 + last % 1 == 0 and not more
-              if not plain then
+              if not valid then
                 break
               end
               backlog = -1 - backlog
@@ -147,10 +151,10 @@ if plain then
             local limit, window = args[rule + 1], args[rule + 2]
             local start, count, more = 0, 0, nil
             if value then
-              plain, start, count, more = pcall(unpacked, value)
-              plain = plain and type(start) == 'number' and type(count) == 'number' and start < 0 and start > -INEXACT
+              valid, start, count, more = pcall(unpacked, value)
+              valid = valid and type(start) == 'number' and type(count) == 'number' and start < 0 and start > -INEXACT
                 and count > 0 and count < INEXACT and start % 1 + count % 1 == 0 and not more
-              if not plain then
+              if not valid then
                 break
               end
               start = -1 - start
@@ -188,15 +192,15 @@ if plain then
             local numbers, length = nil, 0
             if value then
               local holders, more
-              plain, holders, numbers, more = pcall(unpacked, value)
-              plain = plain and type(holders) == 'number' and type(numbers) == 'table' and not more
-              length = plain and #numbers or 0
-              plain = plain and length > 0 and length == 5 * (-1 - holders)
+              valid, holders, numbers, more = pcall(unpacked, value)
+              valid = valid and type(holders) == 'number' and type(numbers) == 'table' and not more
+              length = valid and #numbers or 0
+              valid = valid and length > 0 and length == 5 * (-1 - holders)
               for i = 1, length do
                 local number = numbers[i]
-                plain = plain and type(number) == 'number' and number % 1 == 0 and number >= 0 and number < INEXACT
+                valid = valid and type(number) == 'number' and number % 1 == 0 and number >= 0 and number < INEXACT
               end
-              if not plain then
+              if not valid then
                 break
               end
             end
@@ -270,19 +274,19 @@ if plain then
               reset_after = numbers[own + 4] - now
             end
 
-          else
+          elseif name == 'sliding_counter' then
             local limit, width, sub_windows = args[rule + 1], args[rule + 2], args[rule + 3]
             -- Whether the value could be unpacked, then -1 - newest, and the counts from there back.
             local state = value and { pcall(unpacked, value) } or { true, -1 }
             local length = #state
-            plain = state[1] and length <= sub_windows + 3
+            valid = state[1] and length <= sub_windows + 3
             for i = 2, length do
               local number = state[i]
-              plain = plain and type(number) == 'number' and number % 1 == 0 and number > -INEXACT and number < INEXACT
+              valid = valid and type(number) == 'number' and number % 1 == 0 and number > -INEXACT and number < INEXACT
                 and (number >= 0) == (i > 2)
             end
-            plain = plain and (not value or length > 2 and state[3] > 0 and (-1 - state[2]) * width < INEXACT)
-            if not plain then
+            valid = valid and (not value or length > 2 and state[3] > 0 and (-1 - state[2]) * width < INEXACT)
+            if not valid then
               break
             end
             local newest = -1 - state[2]
@@ -367,6 +371,10 @@ if plain then
               end
               next_value = pack(unpack(state, 2))
             end
+
+          else
+            valid = false
+            break
           end
 
           if not next_value then
@@ -382,12 +390,12 @@ if plain then
         end
         tier = tier + 6
       end
-      if not plain then
+      if not valid then
         break
       end
       denied = not admitted and not denied
     until not denied
-    if not plain then
+    if not valid then
       break
     end
     if not is_lease and not releases then
@@ -408,7 +416,8 @@ if plain then
 
   -- Only the first write can fail: for the others, memory and permissions are the same.
   local write = redis.pcall
-  for key = 1, plain and keys or 0 do
+  local decided = valid
+  for key = 1, valid and keys or 0 do
     local expires_at = expires[key]
     if expires_at then
       local result
@@ -421,13 +430,13 @@ if plain then
         result = write('SET', KEYS[key], values[key], 'PXAT', format('%d', (expires_at + -expires_at % 1000) / 1000))
       end
       if result.err then
-        plain = false
+        decided = false
         break
       end
       write = call
     end
   end
-  if plain then
+  if decided then
     return pack(reply)
   end
 end

@@ -70,8 +70,9 @@ async fn check_reports_missing_permissions() {
         let message = check_error(&server, store.username("limiter").password("hunter2")).await;
         assert!(
             message.contains(expected)
-                && message
-                    .contains("; allow the user the commands and keys in docs/security.md, Other users of Redis; ACL LOG shows"),
+                && message.contains(
+                    "; allow the user the commands and keys in docs/security.md, Other users of Redis; ACL LOG shows"
+                ),
             "{message}"
         );
     }

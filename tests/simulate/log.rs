@@ -239,7 +239,7 @@ fn virtual_hosts_before_the_address_are_reported() {
 
 #[test]
 fn a_compressed_log_is_reported() {
-    let case = Case::log(&two_per_minute(), b"\x1f\x8b\x08\x00compressed".to_vec());
+    let case = Case::log(&two_per_minute(), b"\x1f\x8b\x08\x00compressed");
     let error = case.run(&[]).failure();
     assert!(
         error.contains("input: it is compressed: zcat FILE | tollgate simulate .. --log -"),

@@ -50,10 +50,7 @@ fn the_program_and_each_subcommand_have_a_man_page() {
     for subcommand in ["gateway", "service", "simulate", "playground", "check", "peek", "reset"] {
         assert!(page.contains(&format!("tollgate\\-{subcommand}(1)")), "{subcommand}");
         let page = Run::in_a_pipe(folder.path(), &["man", subcommand]).success();
-        let title = format!(
-            ".TH tollgate-{subcommand} 1  \"tollgate {}\"",
-            env!("CARGO_PKG_VERSION")
-        );
+        let title = format!(".TH tollgate-{subcommand} 1  \"tollgate ");
         assert!(page.contains(&title), "{page}");
         assert!(page.contains(".SH OPTIONS") && page.contains("quiet"), "{page}");
     }

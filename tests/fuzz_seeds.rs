@@ -8,6 +8,8 @@ use support::project::root;
 #[allow(unreachable_pub, reason = "the fuzz targets use this file as a crate")]
 mod properties;
 
+pub(crate) use properties::assert_within_bound;
+
 fn replay(target: &str, property: fn(&[u8])) {
     let seeds = root().join("fuzz/seeds").join(target);
     let files = fs::read_dir(&seeds).unwrap_or_else(|error| panic!("{}: {error}", seeds.display()));

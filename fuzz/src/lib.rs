@@ -8,6 +8,10 @@ mod laws;
 mod reply;
 mod rules;
 
-pub use self::{client_ip::client_ip, laws::laws, rules::rules};
+pub use self::{
+    client_ip::client_ip,
+    laws::{assert_within_bound, laws},
+    rules::rules,
+};
 #[cfg(feature = "redis")]
 pub use self::{keys::keys, reply::reply};

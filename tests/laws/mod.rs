@@ -1,8 +1,6 @@
 //! Laws that hold for every algorithm, checked on random limits and traffic: for the pure functions and the memory store here,
 //! for servers in `servers`.
 
-#[path = "../../fuzz/src/laws/bound.rs"]
-mod bound;
 #[cfg(feature = "redis")]
 mod effective_window;
 #[cfg(feature = "redis")]
@@ -11,7 +9,7 @@ mod tiers;
 
 use std::time::Duration;
 
-use bound::assert_within_bound;
+use crate::fuzz_seeds::assert_within_bound;
 use proptest::{collection::vec, prelude::*};
 use support::{
     property::{cases, config},

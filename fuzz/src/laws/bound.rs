@@ -1,9 +1,9 @@
-//! The upper bound of each algorithm's admissions. The tests in tests/laws/ include this file.
+//! The upper bound of each algorithm's admissions, for the tests in tests/laws/ too.
 
 use tollgate::{AnyAlgorithm, Micros};
 
 /// Asserts that no time span contains more of these admissions, with time and cost, than the algorithm's bound.
-pub(super) fn assert_within_bound(algorithm: &AnyAlgorithm, admitted: &[(Micros, u64)]) {
+pub fn assert_within_bound(algorithm: &AnyAlgorithm, admitted: &[(Micros, u64)]) {
     let quota = algorithm.quota().unwrap();
     let (limit, window) = (u128::from(quota.limit()), quota.window().as_micros());
     for (first, &(from, _)) in admitted.iter().enumerate() {

@@ -8,6 +8,7 @@ mod input;
 mod snapshot;
 mod trace;
 
+pub use self::bound::assert_within_bound;
 use self::{input::Input, trace::Trace};
 
 /// Checks limits and steps of traffic.

@@ -9,7 +9,6 @@ mod tiers;
 
 use std::time::Duration;
 
-use crate::fuzz_seeds::assert_within_bound;
 use proptest::{collection::vec, prelude::*};
 use support::{
     property::{cases, config},
@@ -17,6 +16,8 @@ use support::{
 };
 use tiers::Tiers;
 use tollgate::{Algorithm, AnyAlgorithm, Cost, Micros, Outcome, Quota, SlidingCounter, State, Verdict};
+
+use crate::fuzz_seeds::assert_within_bound;
 
 const START: Micros = 1_700_000_000_000_000;
 

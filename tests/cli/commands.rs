@@ -174,7 +174,7 @@ fn check_cargo(words: &[&str], workspace: &Workspace) -> Result<(), String> {
                 .find(|name| workspace.package(name).unwrap()["publish"].is_array());
             unpublished.map_or(Ok(()), |name| Err(format!("{name} is not published")))
         }
-        "build" | "new" | "tree" | "audit" => Ok(()),
+        "build" | "check" | "new" | "tree" | "audit" => Ok(()),
         command => Err(format!("unknown command {command} of cargo")),
     }
 }

@@ -57,7 +57,7 @@ async fn valid_changes_are_applied_and_invalid_changes_are_ignored() {
     replace(&file, &RULES.replace("limit = 5\n", "limit = \"many\"\n"));
     let error = next_log("the previous rules stay in force");
     let text = "limit \"reports\": limit = \"many\": it must be a whole number";
-    assert!(error.contains(text) && error.contains("rules.toml:"), "{error}");
+    assert!(error.contains(text) && error.contains("line 24, column 9"), "{error}");
     assert_eq!(server.statuses(1, reports, ("x-user-id", "bob")).await, [200]);
 }
 

@@ -1,17 +1,22 @@
 //! The log: a debug line per rejected request, none per served request, and reloads of the rules.
 
-use std::{
-    io::{BufRead, BufReader},
-    process::Stdio,
-};
+use std::fs::{self, File};
 
 use axum::http::Method;
 
-use support::{http::Reply, redis::RedisServer, wait::eventually};
+use support::{
+    folder::Folder,
+    http::Reply,
+    redis::RedisServer,
+    wait::{eventually, until},
+};
 
-use crate::gateway::{
-    fixture::{Gateway, program},
-    service::Service,
+use crate::{
+    gateway::{
+        fixture::{Gateway, program},
+        service::Service,
+    },
+    server_process::Running,
 };
 
 /// Two requests per user and four in total, in a window that does not end while a test runs.
@@ -95,17 +100,19 @@ async fn info_logs_no_requests() {
 #[test]
 fn a_wrong_password_is_an_error_at_the_start_of_a_quiet_gateway() {
     let redis = RedisServer::start_with(&["--requirepass", "secret"]);
+    let folder = Folder::new("quiet");
+    let log = folder.file("log");
     let mut program = program();
     program.args(["--quiet", "--listen", "127.0.0.1:0", "--store", &redis.url()]);
-    let mut gateway = program.stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(gateway.stderr.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    gateway.kill().unwrap();
-    gateway.wait().unwrap();
+    let _gateway = Running {
+        child: program.stderr(File::create(&log).unwrap()).spawn().unwrap(),
+        banner: String::new(),
+    };
     let message = "ERROR tollgate::server: Redis cannot be used at the start; the failure mode decides until the configuration is fixed";
-    assert!(line.contains(message) && line.contains("give it a password"), "{line}");
+    until("the error is logged", || {
+        let log = fs::read_to_string(&log).unwrap();
+        log.contains(message) && log.contains("give it a password")
+    });
 }
 
 #[tokio::test]

@@ -2,14 +2,32 @@
 -- Rule: limit time_to_live retry_after holder epoch base made_at (-1 if the holder does not know its entry).
 
 if algorithms.concurrency then
-  -- The value has the number of holders, and an array of their numbers: a function cannot return more than a few thousand values.
+  -- When the key expires.
+  local function key_expires_at(state)
+    local latest = 0
+    for i = 1, #state do
+      latest = math.max(latest, state[i].expires_at)
+    end
+    return latest + -latest % KEY_LIFETIME_STEP
+  end
+
+  -- The value has the numbers of all holders or, if there are many, the number of holders and an array of their numbers.
   local function parse(_, value)
     local state = { changed = false, expires_at = 0 }
     if not value then
       return state
     end
-    local first, numbers, more = unpacked(value)
-    if more or type(numbers) ~= 'table' or #numbers ~= 5 * (-1 - first) or #numbers == 0 then
+    local numbers = { unpacked(value) }
+    local first = -1 - numbers[1]
+    if type(numbers[2]) == 'table' and not numbers[3] then
+      numbers = numbers[2]
+      if #numbers ~= 5 * first then
+        return nil
+      end
+    else
+      numbers[1] = first
+    end
+    if #numbers == 0 or #numbers % 5 ~= 0 then
       return nil
     end
     for i = 1, #numbers, 5 do
@@ -18,12 +36,11 @@ if algorithms.concurrency then
           return nil
         end
       end
-      local expires_at = numbers[i + 4]
       state[#state + 1] = {
-        id = numbers[i], epoch = numbers[i + 1], count = numbers[i + 2], made_at = numbers[i + 3], expires_at = expires_at,
+        id = numbers[i], epoch = numbers[i + 1], count = numbers[i + 2], made_at = numbers[i + 3], expires_at = numbers[i + 4],
       }
-      state.expires_at = math.max(state.expires_at, expires_at)
     end
+    state.expires_at = key_expires_at(state)
     return state
   end
 
@@ -108,15 +125,18 @@ if algorithms.concurrency then
   end
 
   local function serialize(_, state)
-    local expires_at, numbers = 0, {}
+    local numbers = {}
     for i = 1, #state do
       local entry = state[i]
-      expires_at = math.max(expires_at, entry.expires_at)
       local j = 5 * i
       numbers[j - 4], numbers[j - 3], numbers[j - 2] = entry.id, entry.epoch, entry.count
       numbers[j - 1], numbers[j] = entry.made_at, entry.expires_at
     end
-    return expires_at, pack(-1 - #state, numbers)
+    if #state > MAX_UNPACKED_HOLDERS then
+      return key_expires_at(state), pack(-1 - #state, numbers)
+    end
+    numbers[1] = -1 - numbers[1]
+    return key_expires_at(state), pack(unpack(numbers))
   end
 
   local function corrections()

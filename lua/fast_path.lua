@@ -1,67 +1,67 @@
 -- The fast path, for almost all calls: packed ones that consist of acquires, leases, and releases of concurrency limits, by all
 -- algorithms but the log, whose state is not a string.
 --
--- Redis takes as long to create a function or a table, or to call a function, as for twenty to a hundred simple steps. So here are no
--- functions, but one loop with a block of code per algorithm, which follows its `peek` and `commit` in the files below. Rules stay in
--- the arguments, and states in their serialized form. If a call contains anything else, a value is no state, or a command fails, then
--- nothing has been written, and the parts below decide.
+-- Redis takes as long to create a function or a table, or to call a function, as for twenty to a hundred simple steps. So here is one
+-- loop with a block of code per algorithm, which follows its `peek` and `commit` in the files below. Rules stay in the arguments, and
+-- states in their serialized form. If a call contains anything else, a value is no state, or a command fails, then nothing has been
+-- written, and the parts below decide.
 
--- Whether the call contains only what is decided here.
-local eligible = packed and #KEYS <= 1000
-if eligible then
+-- In place of when a key expires: as in Redis.
+local KEEP = -1
+
+-- Returns the reply, and for each key its value and, if it has changed, when it expires; nothing if it cannot decide. It is called by
+-- pcall: a value that cannot be unpacked, or is no number where one is compared with another, raises an error, so the types of numbers
+-- need no check. It has parameters for all that it uses, since to capture a local takes ten times as long as to pass it.
+local function decide(
+  args, now, named, call, pack, unpacked, ADMITTED, LIMITED, IMPOSSIBLE, EXHAUSTED, INEXACT, MAX_BACKLOG, KEEP,
+  MAX_UNPACKED_HOLDERS, KEY_LIFETIME_STEP
+)
   -- The rules: for each, the index of its algorithm's name in the arguments. Its numbers follow the name.
-  local args, rules, cursor = args, { nil }, 3
+  local rules, cursor = { nil }, 3
   for i = 1, args[2] do
     local name = args[cursor]
     rules[i], cursor = cursor, cursor + (name == 'leaky_bucket' and 6 or name == 'concurrency' and 8 or 4)
     if name ~= 'token_bucket' and name ~= 'sliding_counter' and name ~= 'fixed_window' and name ~= 'leaky_bucket'
       and name ~= 'concurrency' then
-      eligible = false
-      break
+      return
     end
   end
-  local operations = eligible and args[cursor] or 0
-  local operation = cursor + 1
-  eligible = operations > 0
+  local operations, operation = args[cursor], cursor + 1
   for _ = 1, operations do
     local name, charges, width = args[operation], args[operation + 1], 4
     if name == 'settle' then
       width = 7
       for charge = operation + 2, operation + 1 + 7 * charges, 7 do
-        eligible = eligible and args[rules[args[charge + 1]]] == 'concurrency'
+        if args[rules[args[charge + 1]]] ~= 'concurrency' then
+          return
+        end
       end
     elseif name ~= 'acquire' and name ~= 'lease' then
-      eligible = false
-    end
-    if not eligible then
-      break
+      return
     end
     operation = operation + 2 + width * charges
   end
 
-  -- Whether the values of all keys could be read. A key of another type has no value in the reply of MGET either.
-  local keys, values, readable = #KEYS, nil, eligible
-  if eligible and keys == 1 then
-    local value = redis.pcall('GET', KEYS[1])
-    values, readable = { value }, not (value and value.err)
-  elseif eligible then
-    values = redis.pcall('MGET', unpack(KEYS))
-    readable = not values.err
+  local keys, values = #KEYS, nil
+  if keys == 1 then
+    values = { call('GET', KEYS[1]) }
+  else
+    values = call('MGET', unpack(KEYS))
+    -- A key of another type has no value in the reply of MGET either.
     local missing
-    for key = 1, readable and keys or 0 do
+    for key = 1, keys do
       if not values[key] then
         missing = missing or {}
         missing[#missing + 1] = KEYS[key]
       end
     end
-    readable = readable and (not missing or redis.pcall('EXISTS', unpack(missing)) == 0)
+    if missing and call('EXISTS', unpack(missing)) > 0 then
+      return
+    end
   end
 
-  -- Whether each value that a charge depends on is a state, of an algorithm that has a block below.
-  local valid = readable
-
   -- When the keys that have changed expire. KEEP: as in Redis.
-  local expires, KEEP = { nil, nil, nil, nil }, -1
+  local expires = { nil, nil, nil, nil }
 
   -- The time, then six numbers per charge; the table is preallocated for one charge, like most calls. `written` is its length.
   local reply, written = { now, nil, nil, nil, nil, nil, nil }, 1
@@ -73,7 +73,7 @@ if eligible then
   local passed = false
 
   operation = cursor + 1
-  for _ = 1, readable and operations or 0 do
+  for _ = 1, operations do
     local charges = args[operation + 1]
     local is_lease, releases = args[operation] == 'lease', args[operation] == 'settle'
     local width = releases and 7 or 4
@@ -102,12 +102,11 @@ if eligible then
             local capacity, unit, drain = args[rule + 1], args[rule + 2], args[rule + 3]
             local backlog, charged_unit, last, more = 0, unit, 0, nil
             if value then
-              valid, backlog, charged_unit, last, more = pcall(unpacked, value)
-              valid = valid and type(backlog) == 'number' and type(charged_unit) == 'number' and type(last) == 'number'
-                and backlog < -1 and backlog > -INEXACT and charged_unit > 0 and charged_unit < INEXACT and last >= 0
-                and last < INEXACT and backlog % 1 + charged_unit % 1 + last % 1 == 0 and not more
-              if not valid then
-                break
+              backlog, charged_unit, last, more = unpacked(value)
+              local exact = backlog < -1 and backlog > -INEXACT and charged_unit > 0 and charged_unit < INEXACT
+                and last >= 0 and last < INEXACT
+              if not exact or backlog % 1 + charged_unit % 1 + last % 1 ~= 0 or more then
+                return
               end
               backlog = -1 - backlog
             end
@@ -151,11 +150,10 @@ if eligible then
             local limit, window = args[rule + 1], args[rule + 2]
             local start, count, more = 0, 0, nil
             if value then
-              valid, start, count, more = pcall(unpacked, value)
-              valid = valid and type(start) == 'number' and type(count) == 'number' and start < 0 and start > -INEXACT
-                and count > 0 and count < INEXACT and start % 1 + count % 1 == 0 and not more
-              if not valid then
-                break
+              start, count, more = unpacked(value)
+              local exact = start < 0 and start > -INEXACT and count > 0 and count < INEXACT
+              if not exact or start % 1 + count % 1 ~= 0 or more then
+                return
               end
               start = -1 - start
             end
@@ -189,43 +187,70 @@ if eligible then
           elseif name == 'concurrency' then
             local limit, time_to_live, retry_after = args[rule + 1], args[rule + 2], args[rule + 3]
             local id, epoch, base, made_at = args[rule + 4], args[rule + 5], args[rule + 6], args[rule + 7]
-            local numbers, length = nil, 0
+            -- The holder's own entry, if it has not expired. Usually it is the only one, and there is no table.
+            local own_epoch, own_count, own_made_at, own_left = nil, 0, 0, 0
+            -- What the others hold, the numbers of all entries if there are others, and the index of the own entry in them.
+            local held, numbers, own, has_expired, latest = 0, nil, nil, false, 0
             if value then
-              local holders, more
-              valid, holders, numbers, more = pcall(unpacked, value)
-              valid = valid and type(holders) == 'number' and type(numbers) == 'table' and not more
-              length = valid and #numbers or 0
-              valid = valid and length > 0 and length == 5 * (-1 - holders)
-              for i = 1, length do
-                local number = numbers[i]
-                valid = valid and type(number) == 'number' and number % 1 == 0 and number >= 0 and number < INEXACT
-              end
-              if not valid then
-                break
-              end
-            end
-            -- What the others hold, when they expire, and the index of the holder's own entry.
-            local held, own, has_expired = 0, nil, false
-            for i = 1, length, 5 do
-              local left = numbers[i + 4] - now
-              if left <= 0 then
-                has_expired = true
-              elseif numbers[i] == id then
-                own = i
+              local first, more
+              first, own_epoch, own_count, own_made_at, latest, more = unpacked(value)
+              if first == -1 - id and more == nil then
+                local exact = own_epoch >= 0 and own_epoch < INEXACT and own_count >= 0 and own_count < INEXACT
+                  and own_made_at >= 0 and own_made_at < INEXACT and latest >= 0 and latest < INEXACT
+                if not exact or own_epoch % 1 + own_count % 1 + own_made_at % 1 + latest % 1 ~= 0 then
+                  return
+                end
+                own_left = latest - now
+                if own_left <= 0 then
+                  own_epoch = nil
+                end
               else
-                held = held + numbers[i + 2]
-                if numbers[i + 2] > 0 and left > reset_after then
-                  reset_after = left
+                if type(own_epoch) == 'table' and own_count == nil then
+                  numbers = own_epoch
+                  if #numbers ~= 5 * (-1 - first) then
+                    return
+                  end
+                else
+                  numbers = { unpacked(value) }
+                  numbers[1] = -1 - first
+                end
+                local length = #numbers
+                if length == 0 or length % 5 ~= 0 then
+                  return
+                end
+                own_epoch, latest = nil, 0
+                for i = 1, length, 5 do
+                  local other, epoch, count, made_at = numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]
+                  local expires_at = numbers[i + 4]
+                  local exact = other >= 0 and other < INEXACT and epoch >= 0 and epoch < INEXACT and count >= 0
+                    and count < INEXACT and made_at >= 0 and made_at < INEXACT and expires_at >= 0 and expires_at < INEXACT
+                  if not exact or other % 1 + epoch % 1 + count % 1 + made_at % 1 + expires_at % 1 ~= 0 then
+                    return
+                  end
+                  local left = expires_at - now
+                  if left <= 0 then
+                    has_expired = true
+                  elseif other == id then
+                    own, own_epoch, own_count, own_made_at, own_left = i, epoch, count, made_at, left
+                  else
+                    held = held + count
+                    if count > 0 and left > reset_after then
+                      reset_after = left
+                    end
+                  end
+                  if expires_at > latest then
+                    latest = expires_at
+                  end
                 end
               end
             end
             local superseded
             if made_at < 0 then
-              superseded = own and numbers[own + 1] > epoch
+              superseded = own_epoch and own_epoch > epoch
             else
-              superseded = not own or numbers[own + 1] ~= epoch or numbers[own + 3] ~= made_at
+              superseded = own_epoch ~= epoch or own_made_at ~= made_at
             end
-            local count = own and numbers[own + 1] >= epoch and numbers[own + 2] or made_at < 0 and base or 0
+            local count = own_epoch and own_epoch >= epoch and own_count or made_at < 0 and base or 0
             local changed = (releases or cost > 0) and not superseded
             if releases then
               count = changed and math.max(0, count - cost) or count
@@ -243,53 +268,62 @@ if eligible then
               remaining = EXHAUSTED + retry_after
             end
             if changed then
-              if own and numbers[own + 1] == epoch then
-                position = numbers[own + 3]
+              local key_expires_at = latest + -latest % KEY_LIFETIME_STEP
+              position, latest = own_epoch == epoch and own_made_at or now, now + time_to_live
+              if not numbers then
+                next_value = pack(-1 - id, epoch, count, position, latest)
               else
-                position, numbers = now, numbers or {}
-                own = own or length + 1
-                numbers[own], numbers[own + 1], numbers[own + 3] = id, epoch, now
-              end
-              numbers[own + 2], numbers[own + 4] = count, now + time_to_live
-              if has_expired then
-                local alive = {}
-                for i = 1, #numbers do
-                  if now < numbers[i + 4 - (i - 1) % 5] then
-                    alive[#alive + 1] = numbers[i]
+                own = own or #numbers + 1
+                numbers[own], numbers[own + 1], numbers[own + 2] = id, epoch, count
+                numbers[own + 3], numbers[own + 4] = position, latest
+                if has_expired then
+                  local alive = {}
+                  for i = 1, #numbers do
+                    if now < numbers[i + 4 - (i - 1) % 5] then
+                      alive[#alive + 1] = numbers[i]
+                    end
+                  end
+                  numbers = alive
+                end
+                for i = 5, #numbers, 5 do
+                  if numbers[i] > latest then
+                    latest = numbers[i]
                   end
                 end
-                numbers = alive
-              end
-              expires_at = 0
-              for i = 5, #numbers, 5 do
-                if numbers[i] > expires_at then
-                  expires_at = numbers[i]
+                local holders = #numbers / 5
+                if holders <= MAX_UNPACKED_HOLDERS then
+                  numbers[1] = -1 - numbers[1]
+                  next_value = pack(unpack(numbers))
+                else
+                  next_value = pack(-1 - holders, numbers)
                 end
               end
-              next_value = pack(-1 - #numbers / 5, numbers)
+              expires_at = latest + -latest % KEY_LIFETIME_STEP
+              if expires_at == key_expires_at and not named then
+                expires_at = KEEP
+              end
               if count > 0 and time_to_live > reset_after then
                 reset_after = time_to_live
               end
-            elseif own and numbers[own + 2] > 0 and numbers[own + 4] - now > reset_after then
-              reset_after = numbers[own + 4] - now
+            elseif own_epoch and own_count > 0 and own_left > reset_after then
+              reset_after = own_left
             end
 
           elseif name == 'sliding_counter' then
             local limit, width, sub_windows = args[rule + 1], args[rule + 2], args[rule + 3]
-            -- Whether the value could be unpacked, then -1 - newest, and the counts from there back.
-            local state = value and { pcall(unpacked, value) } or { true, -1 }
-            local length = #state
-            valid = state[1] and length <= sub_windows + 3
+            -- -1 - newest, and the counts from there back. Text that looks like a number raises an error in comparisons only.
+            local state = value and { unpacked(value) } or { -1 }
+            local newest, length = -1 - state[1], #state
+            if value and (state[1] >= 0 or newest % 1 ~= 0 or newest * width >= INEXACT or length > sub_windows + 2
+              or length < 2 or state[2] == 0) then
+              return
+            end
             for i = 2, length do
-              local number = state[i]
-              valid = valid and type(number) == 'number' and number % 1 == 0 and number > -INEXACT and number < INEXACT
-                and (number >= 0) == (i > 2)
+              local count = state[i]
+              if count < 0 or count >= INEXACT or count % 1 ~= 0 then
+                return
+              end
             end
-            valid = valid and (not value or length > 2 and state[3] > 0 and (-1 - state[2]) * width < INEXACT)
-            if not valid then
-              break
-            end
-            local newest = -1 - state[2]
             if at < newest * width then
               at = newest * width
             end
@@ -298,16 +332,16 @@ if eligible then
             local age = index - newest
             local used, oldest = 0, 0
             if age <= sub_windows then
-              for i = 3, sub_windows - age + 2 do
+              for i = 2, sub_windows - age + 1 do
                 used = used + (state[i] or 0)
               end
-              oldest = state[sub_windows - age + 3] or 0
+              oldest = state[sub_windows - age + 2] or 0
             end
             if oldest > 0 then
               used = used + math.floor(oldest * (width - elapsed) / width)
             end
             local ends = sub_windows + 1
-            if length > 2 and age < ends then
+            if length > 1 and age < ends then
               reset_after = (ends - age) * width - elapsed
             end
             -- The time until at most `allowance` is used, if that is asked for, without other charges than `pending` now.
@@ -330,11 +364,11 @@ if eligible then
                 ahead = ahead + 1
                 local age = age + ahead
                 local max = allowance - (ahead < sub_windows and pending or 0)
-                for i = 3, sub_windows - age + 2 do
+                for i = 2, sub_windows - age + 1 do
                   max = max - (state[i] or 0)
                 end
                 if max >= 0 then
-                  local oldest = age <= sub_windows and state[sub_windows - age + 3] or 0
+                  local oldest = age <= sub_windows and state[sub_windows - age + 2] or 0
                   oldest = oldest + (ahead == sub_windows and pending or 0)
                   local start = ahead == 0 and elapsed or 0
                   if oldest > max then
@@ -356,25 +390,24 @@ if eligible then
             end
             if cost > 0 and outcome == ADMITTED then
               position, reset_after, expires_at = index, ends * width - elapsed, (index + ends) * width
-              if age == 0 and length > 2 then
-                state[3], expires_at = state[3] + cost, named and expires_at or KEEP
+              if age == 0 and length > 1 then
+                state[2], expires_at = state[2] + cost, named and expires_at or KEEP
               else
-                local counts = { true, -1 - index, cost }
+                local counts = { -1 - index, cost }
                 for back = 1, sub_windows do
-                  counts[back + 3] = back >= age and state[back - age + 3] or 0
+                  counts[back + 2] = back >= age and state[back - age + 2] or 0
                 end
-                length = sub_windows + 3
+                length = sub_windows + 2
                 while counts[length] == 0 do
                   counts[length], length = nil, length - 1
                 end
                 state = counts
               end
-              next_value = pack(unpack(state, 2))
+              next_value = pack(unpack(state))
             end
 
           else
-            valid = false
-            break
+            return
           end
 
           if not next_value then
@@ -390,14 +423,8 @@ if eligible then
         end
         tier = tier + 6
       end
-      if not valid then
-        break
-      end
       denied = not admitted and not denied
     until not denied
-    if not valid then
-      break
-    end
     if not is_lease and not releases then
       passed = admitted
     end
@@ -413,11 +440,18 @@ if eligible then
     end
     operation, written = last + 1, written + 6 * charges
   end
+  return reply, values, expires
+end
 
+if packed and #KEYS <= 1000 then
+  local decided, reply, values, expires = pcall(
+    decide, args, now, named, call, pack, unpacked, ADMITTED, LIMITED, IMPOSSIBLE, EXHAUSTED, INEXACT, MAX_BACKLOG, KEEP,
+    MAX_UNPACKED_HOLDERS, KEY_LIFETIME_STEP
+  )
+  decided = decided and reply
   -- Only the first write can fail: for the others, memory and permissions are the same.
   local write = redis.pcall
-  local decided = valid
-  for key = 1, valid and keys or 0 do
+  for key = 1, decided and #KEYS or 0 do
     local expires_at = expires[key]
     if expires_at then
       local result

@@ -72,6 +72,52 @@ fn the_script_counts_holders_as_rust_does() {
     });
 }
 
+/// The value of up to 100 holders is a sequence of numbers, of more an array.
+#[test]
+fn the_script_counts_many_holders_as_rust_does() {
+    let server = RedisServer::start();
+    let call = |kind, step, id| Call {
+        step,
+        kind,
+        cost: 1,
+        limit: 130,
+        id,
+        epoch: 1,
+        base: 0,
+        known: None,
+    };
+    let mut calls: Vec<Call> = (1..=110).map(|id| call(Kind::Acquire, 1, id)).collect();
+    // The others expire, one by one.
+    calls.extend((51..=120).map(|id| call(Kind::Acquire, 13_000, id)));
+    calls.extend((60..=70).map(|id| call(Kind::Release, 100, id)));
+    assert_same(&mut server.client(), &calls);
+}
+
+/// Most calls keep the time-to-live of the key. It never ends before an entry does, nor much later.
+#[test]
+fn a_key_outlives_the_entries_of_its_holders() {
+    const STEP: u64 = 10_000_000;
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let times = [30_000_000, 30_000_000, 45_000_000, 1_000_000, 86_400_000_000, 1_000_000];
+    for is_packed in [true, false] {
+        command::<()>(redis, &["FLUSHALL"]);
+        let mut latest = [0; 3];
+        for (index, time_to_live) in times.into_iter().cycle().take(18).enumerate() {
+            let id = 1 + index % 2;
+            let operation = ["acquire 1 1 1 1 0", "settle 1 1 1 1 0 0 0 0", "renew 1 1 1"][index % 3];
+            let arguments = format!("* 1 concurrency 9 {time_to_live} 250 {id} 1 0 -1 1 {operation}");
+            let reply = match is_packed {
+                true => eval_packed(redis, &["key"], &arguments),
+                false => eval(redis, &["key"], &arguments).unwrap(),
+            };
+            latest[id] = reply[0] + time_to_live;
+            let expected = (latest.into_iter().max().unwrap() as u64).next_multiple_of(STEP) as i64 / 1000;
+            assert_eq!(command::<i64>(redis, &["PEXPIRETIME", "key"]), expected, "{arguments}");
+        }
+    }
+}
+
 fn assert_same(redis: &mut Connection, calls: &[Call]) {
     command::<()>(redis, &["FLUSHALL"]);
     let (mut state, mut now, mut entries) = (ConcurrencyState::default(), START, vec![START]);

@@ -14,8 +14,8 @@ use crate::script::{command, eval, eval_packed, eval_packed_by, script};
 
 const START: i64 = 1_700_000_000_000_700;
 
-/// What a key may contain: text, and numbers that are no state, or not in all algorithms.
-const GARBAGE: [&str; 12] = [
+/// What a key may contain: text, and numbers that are a state of one algorithm at most.
+const GARBAGE: [&str; 21] = [
     "'hello'",
     "''",
     "cmsgpack.pack(-1, 2.5)",
@@ -28,6 +28,15 @@ const GARBAGE: [&str; 12] = [
     "cmsgpack.pack(-2, { 1, 2, 3, 4 })",
     "cmsgpack.pack(-2, { 1, 2, 3, 4, 5.5 })",
     "cmsgpack.pack(-2, { 2, 1, 1, 1700000000000700, 1700000060000700 })",
+    "cmsgpack.pack(-3, 1, 1, 1700000000000700, 1700000060000700)",
+    "cmsgpack.pack(-3, 1, 1, 1700000000000700, 1700000060000700, 5)",
+    "cmsgpack.pack(-3, 1, 1, 1700000000000700, 0.5)",
+    "cmsgpack.pack(-2, 1, -1, 1700000000000700, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, '1700000000000700', 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, 1700000000000700, 1700000060000700, 9, 1, 1, 1700000000000700, 1700000000000701)",
+    "cmsgpack.pack(-2, 1, 1, 1700000000000700, 1700000060000700, 9, 1, {}, 1700000000000700, 1700000000000701)",
+    "cmsgpack.pack(-2, { 2, 1, 1, 1700000000000700, true })",
+    "cmsgpack.pack(-2, { 2, 1, 1, 1700000000000700, 1700000060000700 }, 1)",
 ];
 
 #[derive(Clone, Debug)]

@@ -205,7 +205,7 @@ pub fn stored_all(redis: &mut Connection, keys: &[impl ToRedisArgs]) -> Vec<Opti
             else
                 local numbers = { cmsgpack.unpack(redis.call('GET', key)) }
                 numbers[1] = -1 - numbers[1]
-                -- A concurrency limit has the number of holders, and an array.
+                -- A concurrency limit with many holders has their number, and an array.
                 states[index] = tonumber(numbers[2]) and numbers or numbers[2]
             end
         end

@@ -1,16 +1,8 @@
 -- Concurrency: how much is held at once. State: for each holder its id, epoch, count, when its entry was made, and when it expires.
--- Rule: limit time_to_live retry_after holder epoch base made_at (-1 if the holder does not know its entry).
+-- Rule: limit time_to_live retry_after holder epoch base made_at (-1 if the holder does not know its entry). A release has its own
+-- `made_at`, so that releases of many keys have one rule.
 
 if algorithms.concurrency then
-  -- When the key expires.
-  local function key_expires_at(state)
-    local latest = 0
-    for i = 1, #state do
-      latest = math.max(latest, state[i].expires_at)
-    end
-    return latest + -latest % KEY_LIFETIME_STEP
-  end
-
   -- The value has the numbers of all holders or, if there are many, the number of holders and an array of their numbers.
   local function parse(_, value)
     local state = { changed = false, expires_at = 0 }
@@ -39,8 +31,8 @@ if algorithms.concurrency then
       state[#state + 1] = {
         id = numbers[i], epoch = numbers[i + 1], count = numbers[i + 2], made_at = numbers[i + 3], expires_at = numbers[i + 4],
       }
+      state.expires_at = math.max(state.expires_at, numbers[i + 4])
     end
-    state.expires_at = key_expires_at(state)
     return state
   end
 
@@ -54,15 +46,16 @@ if algorithms.concurrency then
   end
 
   -- Whether a call has no effect: a later epoch of the holder has begun, or the entry that it knows does not exist any more.
-  local function is_superseded(rule, own)
-    if rule[7] < 0 then
+  local function is_superseded(rule, own, made_at)
+    if made_at < 0 then
       return own and own.epoch > rule[5]
     end
-    return not own or own.epoch ~= rule[5] or own.made_at ~= rule[7]
+    return not own or own.epoch ~= rule[5] or own.made_at ~= made_at
   end
 
-  local function peek(rule, state, cost)
+  local function peek(rule, state, cost, made_at)
     local limit, epoch, base = rule[1], rule[5], rule[6]
+    made_at = made_at or rule[7]
     local held, reset_after = 0, 0
     for i = 1, #state do
       local entry = state[i]
@@ -76,8 +69,8 @@ if algorithms.concurrency then
       end
     end
     local own = find(rule, state)
-    held = held + (own and own.epoch >= epoch and own.count or rule[7] < 0 and base or 0)
-    local superseded = is_superseded(rule, own)
+    held = held + (own and own.epoch >= epoch and own.count or made_at < 0 and base or 0)
+    local superseded = is_superseded(rule, own, made_at)
     local charged = cost > 0 and cost <= limit and not superseded and held + cost <= limit
     local outcome, wait = ADMITTED, 0
     if charged then
@@ -101,9 +94,9 @@ if algorithms.concurrency then
 
   -- Changes what the holder holds, and returns when its entry was made, which this call makes if the state does not know the epoch; nil
   -- if the call is superseded. Removes what has expired.
-  local function change(rule, state, by)
+  local function change(rule, state, by, made_at)
     local own, index = find(rule, state)
-    if is_superseded(rule, own) then
+    if is_superseded(rule, own, made_at) then
       return nil
     end
     if not own or own.epoch < rule[5] then
@@ -125,30 +118,39 @@ if algorithms.concurrency then
   end
 
   local function serialize(_, state)
-    local numbers = {}
+    local expires_at, numbers = 0, {}
     for i = 1, #state do
       local entry = state[i]
+      expires_at = math.max(expires_at, entry.expires_at)
       local j = 5 * i
       numbers[j - 4], numbers[j - 3], numbers[j - 2] = entry.id, entry.epoch, entry.count
       numbers[j - 1], numbers[j] = entry.made_at, entry.expires_at
     end
     if #state > MAX_UNPACKED_HOLDERS then
-      return key_expires_at(state), pack(-1 - #state, numbers)
+      return expires_at, pack(-1 - #state, numbers)
     end
     numbers[1] = -1 - numbers[1]
-    return key_expires_at(state), pack(unpack(numbers))
+    return expires_at, pack(unpack(numbers))
+  end
+
+  local function commit(rule, state, cost)
+    change(rule, state, cost, rule[7])
+  end
+
+  local function renew(rule, state)
+    return change(rule, state, 0, rule[7])
   end
 
   local function corrections()
-    local function release(rule, state, _, cost)
-      return change(rule, state, -cost)
+    local function release(rule, state, mark, cost)
+      return change(rule, state, -cost, mark.position)
     end
 
     return release, nil
   end
 
   algorithms.concurrency = {
-    parse = parse, peek = peek, commit = change, renew = change, serialize = serialize, corrections = corrections,
+    parse = parse, peek = peek, commit = commit, renew = renew, serialize = serialize, corrections = corrections,
     releases = true,
   }
 end

@@ -14,7 +14,7 @@ local KEEP = -1
 -- need no check. It has parameters for all that it uses, since to capture a local takes ten times as long as to pass it.
 local function decide(
   args, now, named, call, pack, unpacked, ADMITTED, LIMITED, IMPOSSIBLE, EXHAUSTED, INEXACT, MAX_BACKLOG, KEEP,
-  MAX_UNPACKED_HOLDERS, KEY_LIFETIME_STEP
+  MAX_UNPACKED_HOLDERS
 )
   -- The rules: for each, the index of its algorithm's name in the arguments. Its numbers follow the name.
   local rules, cursor = { nil }, 3
@@ -186,7 +186,8 @@ local function decide(
 
           elseif name == 'concurrency' then
             local limit, time_to_live, retry_after = args[rule + 1], args[rule + 2], args[rule + 3]
-            local id, epoch, base, made_at = args[rule + 4], args[rule + 5], args[rule + 6], args[rule + 7]
+            local id, epoch, base = args[rule + 4], args[rule + 5], args[rule + 6]
+            local made_at = releases and args[charge + 4] or args[rule + 7]
             -- The holder's own entry, if it has not expired. Usually it is the only one, and there is no table.
             local own_epoch, own_count, own_made_at, own_left = nil, 0, 0, 0
             -- What the others hold, the numbers of all entries if there are others, and the index of the own entry in them.
@@ -268,7 +269,6 @@ local function decide(
               remaining = EXHAUSTED + retry_after
             end
             if changed then
-              local key_expires_at = latest + -latest % KEY_LIFETIME_STEP
               position, latest = own_epoch == epoch and own_made_at or now, now + time_to_live
               if not numbers then
                 next_value = pack(-1 - id, epoch, count, position, latest)
@@ -298,10 +298,7 @@ local function decide(
                   next_value = pack(-1 - holders, numbers)
                 end
               end
-              expires_at = latest + -latest % KEY_LIFETIME_STEP
-              if expires_at == key_expires_at and not named then
-                expires_at = KEEP
-              end
+              expires_at = latest
               if count > 0 and time_to_live > reset_after then
                 reset_after = time_to_live
               end
@@ -446,7 +443,7 @@ end
 if packed and #KEYS <= 1000 then
   local decided, reply, values, expires = pcall(
     decide, args, now, named, call, pack, unpacked, ADMITTED, LIMITED, IMPOSSIBLE, EXHAUSTED, INEXACT, MAX_BACKLOG, KEEP,
-    MAX_UNPACKED_HOLDERS, KEY_LIFETIME_STEP
+    MAX_UNPACKED_HOLDERS
   )
   decided = decided and reply
   -- Only the first write can fail: for the others, memory and permissions are the same.

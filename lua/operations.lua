@@ -116,9 +116,9 @@ end
 
 -- The other operations, which are rare, by name.
 local function rare_operations()
-  -- The state of a charge, and when the entry of its holder was made.
-  local function report(rule, state, made_at)
-    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0)
+  -- The state of a charge, and when the entry of its holder was made. `known`: what a release says of that.
+  local function report(rule, state, made_at, known)
+    local outcome, remaining, wait, reset_after = rule.algorithm.peek(rule, state, 0, known)
     for i, number in ipairs({ outcome, remaining, wait, reset_after, made_at and now or -1, made_at or -1 }) do
       reply[written + i] = number
     end
@@ -157,15 +157,15 @@ local function rare_operations()
       if not algorithm.refund then
         algorithm.refund, algorithm.overcharge = algorithm.corrections()
       end
-      local made_at
+      local made_at, known
       if algorithm.releases then
-        made_at = algorithm.refund(rule, state, mark, cost)
+        made_at, known = algorithm.refund(rule, state, mark, cost), mark.position
       elseif to < cost then
         algorithm.refund(rule, state, mark, cost - to)
       elseif to > cost then
         algorithm.overcharge(rule, state, to - cost)
       end
-      report(rule, state, made_at)
+      report(rule, state, made_at, known)
     end
   end
 
@@ -175,7 +175,7 @@ local function rare_operations()
     for _ = 1, argument() do
       local key, rule = argument(), rules[argument()]
       local state = states[key] or load(key, rule)
-      local made_at = rule.algorithm.renew(rule, state, 0)
+      local made_at = rule.algorithm.renew(rule, state)
       report(rule, state, made_at)
     end
   end

@@ -31,10 +31,6 @@ local MAX_BACKLOG = 4503599627370496
 -- thousand values.
 local MAX_UNPACKED_HOLDERS = 100
 
--- The key of a concurrency limit expires at a multiple of this, in microseconds, so that most calls keep its time-to-live: to change it
--- takes Redis as long as to write the value.
-local KEY_LIFETIME_STEP = 10000000
-
 -- The arguments: one MessagePack string, to which the reply is one too, or text.
 local args, packed = nil, #ARGV == 1
 if packed then

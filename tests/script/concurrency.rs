@@ -93,10 +93,9 @@ fn the_script_counts_many_holders_as_rust_does() {
     assert_same(&mut server.client(), &calls);
 }
 
-/// Most calls keep the time-to-live of the key. It never ends before an entry does, nor much later.
+/// The key expires with the entry that expires last.
 #[test]
-fn a_key_outlives_the_entries_of_its_holders() {
-    const STEP: u64 = 10_000_000;
+fn a_key_expires_with_its_last_entry() {
     let server = RedisServer::start();
     let redis = &mut server.client();
     let times = [30_000_000, 30_000_000, 45_000_000, 1_000_000, 86_400_000_000, 1_000_000];
@@ -105,14 +104,14 @@ fn a_key_outlives_the_entries_of_its_holders() {
         let mut latest = [0; 3];
         for (index, time_to_live) in times.into_iter().cycle().take(18).enumerate() {
             let id = 1 + index % 2;
-            let operation = ["acquire 1 1 1 1 0", "settle 1 1 1 1 0 0 0 0", "renew 1 1 1"][index % 3];
+            let operation = ["acquire 1 1 1 1 0", "settle 1 1 1 1 0 -1 0 0", "renew 1 1 1"][index % 3];
             let arguments = format!("* 1 concurrency 9 {time_to_live} 250 {id} 1 0 -1 1 {operation}");
             let reply = match is_packed {
                 true => eval_packed(redis, &["key"], &arguments),
                 false => eval(redis, &["key"], &arguments).unwrap(),
             };
             latest[id] = reply[0] + time_to_live;
-            let expected = (latest.into_iter().max().unwrap() as u64).next_multiple_of(STEP) as i64 / 1000;
+            let expected = (latest.into_iter().max().unwrap() as u64).div_ceil(1000) as i64;
             assert_eq!(command::<i64>(redis, &["PEXPIRETIME", "key"]), expected, "{arguments}");
         }
     }
@@ -157,14 +156,17 @@ fn assert_same(redis: &mut Connection, calls: &[Call]) {
             }
         };
         entries.extend(position);
-        let rule = format!(
-            "1 concurrency {limit} {TIME_TO_LIVE} {RETRY_AFTER} {id} {epoch} {base} {}",
-            made_at.map_or(-1, |made_at| made_at as i64)
-        );
+        let made_at = made_at.map_or(-1, |made_at| made_at as i64);
+        // A release has its own.
+        let of_rule = match call.kind {
+            Kind::Release => 7,
+            Kind::Acquire | Kind::Peek | Kind::Renew => made_at,
+        };
+        let rule = format!("1 concurrency {limit} {TIME_TO_LIVE} {RETRY_AFTER} {id} {epoch} {base} {of_rule}");
         let operation = match call.kind {
             Kind::Acquire => format!("1 acquire 1 1 1 {cost} 0"),
             Kind::Peek => format!("1 peek 1 1 1 {cost} 0"),
-            Kind::Release => format!("1 settle 1 1 1 {cost} 0 0 0 0"),
+            Kind::Release => format!("1 settle 1 1 1 {cost} 0 {made_at} 0 0"),
             Kind::Renew => "1 renew 1 1 1".to_owned(),
         };
         let arguments = format!("{now} {rule} {operation}");

@@ -1,6 +1,6 @@
 //! Encodes operations as a command, as lua/README.md documents it.
 
-use std::{hash::BuildHasher, slice};
+use std::{hash::BuildHasher, mem, slice};
 
 use deadpool_redis::redis::{Arg, Cmd};
 use foldhash::fast::RandomState;
@@ -208,9 +208,18 @@ impl<'a> Call<'a> {
         let mut calls = calls.iter();
         for charged in charged {
             let [at, position, unit] = charged.mark.to_numbers();
-            let holder = sender(&charged.charge, &mut calls);
+            let mut holder = sender(&charged.charge, &mut calls);
+            let position = match charged.charge.holds_slots() {
+                false => Some(position),
+                // Not in the rule, which releases of many keys share then.
+                true => mem::take(&mut holder.made_at),
+            };
             let values = self.charge(&charged.charge, holder).number(charged.charge.cost);
-            values.number(at).number(position).number(unit).number(to(charged));
+            values
+                .number(at)
+                .number_or_none(position)
+                .number(unit)
+                .number(to(charged));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::script::{command, eval, eval_packed, eval_packed_by, fast_path, scrip
 const START: i64 = 1_700_000_000_000_700;
 
 /// What a key may contain: text, and numbers that are a state of one algorithm at most.
-const GARBAGE: [&str; 21] = [
+const GARBAGE: [&str; 26] = [
     "'hello'",
     "''",
     "cmsgpack.pack(-1, 2.5)",
@@ -31,7 +31,12 @@ const GARBAGE: [&str; 21] = [
     "cmsgpack.pack(-3, 1, 1, 1700000000000700, 1700000060000700)",
     "cmsgpack.pack(-3, 1, 1, 1700000000000700, 1700000060000700, 5)",
     "cmsgpack.pack(-3, 1, 1, 1700000000000700, 0.5)",
+    "cmsgpack.pack(-2, -1, 1, 1700000000000700, 1700000060000700)",
     "cmsgpack.pack(-2, 1, -1, 1700000000000700, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, -1, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, 1700000000000700, 2^60)",
+    "cmsgpack.pack(-2, 1.5, 1, 1700000000000700, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, 1700000000000700.5, 1700000060000700)",
     "cmsgpack.pack(-2, 1, 1, '1700000000000700', 1700000060000700)",
     "cmsgpack.pack(-2, 1, 1, 1700000000000700, 1700000060000700, 9, 1, 1, 1700000000000700, 1700000000000701)",
     "cmsgpack.pack(-2, 1, 1, 1700000000000700, 1700000060000700, 9, 1, {}, 1700000000000700, 1700000000000701)",
@@ -176,8 +181,7 @@ fn assert_same(redis: &mut Connection, Trace { keys, calls }: &Trace) {
     {
         now += step;
         if let Some((key, value)) = garbage {
-            let set = format!("redis.call('SET', KEYS[1], {value}) redis.call('SET', KEYS[2], {value})");
-            command::<()>(redis, &["EVAL", &set, "2", text[*key], packed[*key]]);
+            set_both(redis, [text[*key], packed[*key]], value);
         }
         let arguments = format!("{now} {arguments}");
         let expected = eval(redis, &text, &arguments).unwrap();
@@ -186,6 +190,32 @@ fn assert_same(redis: &mut Connection, Trace { keys, calls }: &Trace) {
         for (text, packed) in text.iter().zip(&packed) {
             assert_eq!(raw(redis, packed), raw(redis, text), "{arguments}");
         }
+    }
+}
+
+fn set_both(redis: &mut Connection, keys: [&str; 2], value: &str) {
+    let set = format!("redis.call('SET', KEYS[1], {value}) redis.call('SET', KEYS[2], {value})");
+    command::<()>(redis, &["EVAL", &set, "2", keys[0], keys[1]]);
+}
+
+#[test]
+fn the_fast_path_finds_garbage_like_the_functions() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let rules = [
+        "token_bucket 7 1000 2",
+        "leaky_bucket 7 1000 2 1 -1",
+        "fixed_window 7 1000 0",
+        "sliding_counter 7 1000 6",
+        "concurrency 7 1000000 250 1 1 0 -1",
+        "concurrency 7 1000000 250 2 1 0 -1",
+    ];
+    for (rule, value) in rules.iter().flat_map(|rule| GARBAGE.map(|value| (rule, value))) {
+        set_both(redis, ["text", "packed"], value);
+        let arguments = format!("{START} 1 {rule} 1 acquire 1 1 1 1 0");
+        let expected = eval(redis, &["text"], &arguments).unwrap();
+        assert_eq!(eval_packed(redis, &["packed"], &arguments), expected, "{rule} {value}");
+        assert_eq!(raw(redis, "packed"), raw(redis, "text"), "{rule} {value}");
     }
 }
 

@@ -9,12 +9,15 @@
 -- In place of when a key expires: as in Redis.
 local KEEP = -1
 
+-- The bytes of five numbers: a longer value of a concurrency limit has more holders than one.
+local MAX_HOLDER_LENGTH = 45
+
 -- Returns the reply, and for each key its value and, if it has changed, when it expires; nothing if it cannot decide. It is called by
 -- pcall: a value that cannot be unpacked, or is no number where one is compared with another, raises an error, so the types of numbers
 -- need no check. It has parameters for all that it uses, since to capture a local takes ten times as long as to pass it.
 local function decide(
   args, now, named, call, pack, unpacked, ADMITTED, LIMITED, IMPOSSIBLE, EXHAUSTED, INEXACT, MAX_BACKLOG, KEEP,
-  MAX_UNPACKED_HOLDERS
+  MAX_HOLDER_LENGTH, MAX_UNPACKED_HOLDERS
 )
   -- The rules: for each, the index of its algorithm's name in the arguments. Its numbers follow the name.
   local rules, cursor = { nil }, 3
@@ -188,13 +191,17 @@ local function decide(
             local limit, time_to_live, retry_after = args[rule + 1], args[rule + 2], args[rule + 3]
             local id, epoch, base = args[rule + 4], args[rule + 5], args[rule + 6]
             local made_at = releases and args[charge + 4] or args[rule + 7]
-            -- The holder's own entry, if it has not expired. Usually it is the only one, and there is no table.
+            -- The holder's own entry: `own_epoch` is nil without one, or if it has expired. Usually it is the only one, and is read
+            -- without a table.
             local own_epoch, own_count, own_made_at, own_left = nil, 0, 0, 0
-            -- What the others hold, the numbers of all entries if there are others, and the index of the own entry in them.
+            -- What the others hold, the numbers of all entries if there may be others, the index of the own entry in them, whether
+            -- any has expired, and when the last one expires.
             local held, numbers, own, has_expired, latest = 0, nil, nil, false, 0
             if value then
               local first, more
-              first, own_epoch, own_count, own_made_at, latest, more = unpacked(value)
+              if #value <= MAX_HOLDER_LENGTH then
+                first, own_epoch, own_count, own_made_at, latest, more = unpacked(value)
+              end
               if first == -1 - id and more == nil then
                 local exact = own_epoch >= 0 and own_epoch < INEXACT and own_count >= 0 and own_count < INEXACT
                   and own_made_at >= 0 and own_made_at < INEXACT and latest >= 0 and latest < INEXACT
@@ -206,14 +213,14 @@ local function decide(
                   own_epoch = nil
                 end
               else
-                if type(own_epoch) == 'table' and own_count == nil then
-                  numbers = own_epoch
+                numbers = { unpacked(value) }
+                if type(numbers[2]) == 'table' and numbers[3] == nil then
+                  first, numbers = numbers[1], numbers[2]
                   if #numbers ~= 5 * (-1 - first) then
                     return
                   end
                 else
-                  numbers = { unpacked(value) }
-                  numbers[1] = -1 - first
+                  numbers[1] = -1 - numbers[1]
                 end
                 local length = #numbers
                 if length == 0 or length % 5 ~= 0 then
@@ -443,7 +450,7 @@ end
 if packed and #KEYS <= 1000 then
   local decided, reply, values, expires = pcall(
     decide, args, now, named, call, pack, unpacked, ADMITTED, LIMITED, IMPOSSIBLE, EXHAUSTED, INEXACT, MAX_BACKLOG, KEEP,
-    MAX_UNPACKED_HOLDERS
+    MAX_HOLDER_LENGTH, MAX_UNPACKED_HOLDERS
   )
   decided = decided and reply
   -- Only the first write can fail: for the others, memory and permissions are the same.

@@ -10,12 +10,12 @@ use proptest::{
 use support::{property, redis::RedisServer};
 use tollgate::redis::{Connection, cmd};
 
-use crate::script::{command, eval, eval_packed, eval_packed_by, script};
+use crate::script::{command, eval, eval_packed, eval_packed_by, fast_path, script};
 
 const START: i64 = 1_700_000_000_000_700;
 
 /// What a key may contain: text, and numbers that are a state of one algorithm at most.
-const GARBAGE: [&str; 21] = [
+const GARBAGE: [&str; 26] = [
     "'hello'",
     "''",
     "cmsgpack.pack(-1, 2.5)",
@@ -31,7 +31,12 @@ const GARBAGE: [&str; 21] = [
     "cmsgpack.pack(-3, 1, 1, 1700000000000700, 1700000060000700)",
     "cmsgpack.pack(-3, 1, 1, 1700000000000700, 1700000060000700, 5)",
     "cmsgpack.pack(-3, 1, 1, 1700000000000700, 0.5)",
+    "cmsgpack.pack(-2, -1, 1, 1700000000000700, 1700000060000700)",
     "cmsgpack.pack(-2, 1, -1, 1700000000000700, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, -1, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, 1700000000000700, 2^60)",
+    "cmsgpack.pack(-2, 1.5, 1, 1700000000000700, 1700000060000700)",
+    "cmsgpack.pack(-2, 1, 1, 1700000000000700.5, 1700000060000700)",
     "cmsgpack.pack(-2, 1, 1, '1700000000000700', 1700000060000700)",
     "cmsgpack.pack(-2, 1, 1, 1700000000000700, 1700000060000700, 9, 1, 1, 1700000000000700, 1700000000000701)",
     "cmsgpack.pack(-2, 1, 1, 1700000000000700, 1700000060000700, 9, 1, {}, 1700000000000700, 1700000000000701)",
@@ -176,8 +181,7 @@ fn assert_same(redis: &mut Connection, Trace { keys, calls }: &Trace) {
     {
         now += step;
         if let Some((key, value)) = garbage {
-            let set = format!("redis.call('SET', KEYS[1], {value}) redis.call('SET', KEYS[2], {value})");
-            command::<()>(redis, &["EVAL", &set, "2", text[*key], packed[*key]]);
+            set_both(redis, [text[*key], packed[*key]], value);
         }
         let arguments = format!("{now} {arguments}");
         let expected = eval(redis, &text, &arguments).unwrap();
@@ -186,6 +190,76 @@ fn assert_same(redis: &mut Connection, Trace { keys, calls }: &Trace) {
         for (text, packed) in text.iter().zip(&packed) {
             assert_eq!(raw(redis, packed), raw(redis, text), "{arguments}");
         }
+    }
+}
+
+fn set_both(redis: &mut Connection, keys: [&str; 2], value: &str) {
+    let set = format!("redis.call('SET', KEYS[1], {value}) redis.call('SET', KEYS[2], {value})");
+    command::<()>(redis, &["EVAL", &set, "2", keys[0], keys[1]]);
+}
+
+#[test]
+fn the_fast_path_finds_garbage_like_the_functions() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    let rules = [
+        "token_bucket 7 1000 2",
+        "leaky_bucket 7 1000 2 1 -1",
+        "fixed_window 7 1000 0",
+        "sliding_counter 7 1000 6",
+        "concurrency 7 1000000 250 1 1 0 -1",
+        "concurrency 7 1000000 250 2 1 0 -1",
+    ];
+    for (rule, value) in rules.iter().flat_map(|rule| GARBAGE.map(|value| (rule, value))) {
+        set_both(redis, ["text", "packed"], value);
+        let arguments = format!("{START} 1 {rule} 1 acquire 1 1 1 1 0");
+        let expected = eval(redis, &["text"], &arguments).unwrap();
+        assert_eq!(eval_packed(redis, &["packed"], &arguments), expected, "{rule} {value}");
+        assert_eq!(raw(redis, "packed"), raw(redis, "text"), "{rule} {value}");
+    }
+}
+
+/// An error in the fast path would leave all calls to the functions, with the same results.
+#[test]
+fn the_fast_path_decides_alone() {
+    let server = RedisServer::start();
+    let redis = &mut server.client();
+    // The third rule belongs to the key of the first.
+    let rules = [
+        "token_bucket 7 1000 2, token_bucket 7 60 1, token_bucket 9 1000 2",
+        "leaky_bucket 7 1000 2 1 -1, leaky_bucket 7 1000 2 1 2000, leaky_bucket 7 1000 2 0 -1",
+        "fixed_window 7 1000 0, fixed_window 7 1000 1, fixed_window 9 1000 0",
+        "sliding_counter 7 1000 1, sliding_counter 7 1000 6, sliding_counter 9 1000 1",
+        "concurrency 7 1000000 250 1 1 0 -1, concurrency 7 1000000 250 1 1 0 -1, concurrency 7 1000000 250 2 1 0 -1",
+    ];
+    for rules in rules {
+        let release = match rules.starts_with("concurrency") {
+            true => " settle 1 1 3 2 0 0 0 0",
+            false => "",
+        };
+        let rules = rules.replace(',', "");
+        let tier = |key: usize, rule: usize, cost: u32| format!("{key} {rule} {cost} 0");
+        for (index, cost) in [1, 0, 2, 1, 7, 8, 1, 3].into_iter().enumerate() {
+            let (first, second, third) = (tier(1, 1, cost), tier(2, 2, cost), tier(1, 3, 1));
+            let operations = format!("acquire 2 {first} {second} lease 1 {third} acquire 1 {first}{release}");
+            let count = 3 + usize::from(!release.is_empty());
+            let now = START + 700 * index as i64;
+            let arguments = format!("{now} 3 {rules} {count} {operations}");
+            let expected = eval(redis, &["text:1", "text:2"], &arguments).unwrap();
+            let reply = eval_packed_by(&fast_path(), redis, &["packed:1", "packed:2"], &arguments);
+            assert_eq!(reply, expected, "{arguments}");
+            for key in ["1", "2"] {
+                let [packed, text] = ["packed", "text"].map(|kind| raw(redis, &format!("{kind}:{key}")));
+                assert_eq!(packed, text, "{arguments}");
+            }
+        }
+        command::<()>(redis, &["FLUSHALL"]);
+    }
+    // Of more than a hundred holders, the value has an array.
+    for id in 1..=102 {
+        let arguments = format!("{START} 1 concurrency 200 1000000 250 {id} 1 0 -1 1 acquire 1 1 1 1 0");
+        let reply = eval_packed_by(&fast_path(), redis, &["packed"], &arguments);
+        assert_eq!(reply[1..3], [0, 200 - id], "{arguments}");
     }
 }
 

@@ -30,8 +30,20 @@ const PARTS: [&str; 10] = [
 ];
 
 fn script() -> String {
+    parts(&PARTS)
+}
+
+/// The script without what decides about calls that the fast path leaves.
+fn fast_path() -> String {
+    parts(&PARTS[..2])
+}
+
+fn parts(parts: &[&str]) -> String {
     let path = |part| root().join(format!("lua/{part}.lua"));
-    PARTS.map(|part| fs::read_to_string(path(part)).unwrap()).concat()
+    parts
+        .iter()
+        .map(|part| fs::read_to_string(path(part)).unwrap())
+        .collect()
 }
 
 /// Evaluates the script with arguments separated by whitespace.

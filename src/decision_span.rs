@@ -66,7 +66,9 @@ impl DecisionSpan {
 
     /// Records a decision of the store or its fallback. The span stays open while the request is delayed.
     pub(crate) fn record_decision(&mut self, decision: &Decision) {
-        count(decision);
+        if metrics::ARE_ENABLED {
+            count(decision);
+        }
         if self.0.is_disabled() {
             return;
         }

@@ -12,9 +12,6 @@ mod labels;
 #[cfg(not(feature = "metrics"))]
 mod noop;
 
-/// Whether anything is recorded, for callers that have to compute what they record.
-pub(crate) const ARE_ENABLED: bool = cfg!(feature = "metrics");
-
 #[cfg(feature = "metrics")]
 pub(crate) use self::enabled::*;
 pub(crate) use self::labels::{DecisionSource, RequestOutcome, TierOutcome};

@@ -12,7 +12,7 @@ use std::{
 
 use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
 
-/// An acquire: the only way in which the crate asks a store for a decision. It is sent on the first poll.
+/// An acquire. It is sent on the first poll.
 pub(crate) struct PendingAcquire<St: Store> {
     stage: AcquireStage<St>,
     on_drop: OnDrop<St>,
@@ -47,12 +47,6 @@ impl<St: Store> PendingAcquire<St> {
     pub(crate) fn refundable(store: &St, charges: Charges) -> Self {
         let (stage, on_drop) = (AcquireStage::NotSent(charges), OnDrop::Refund(store.clone()));
         Self { stage, on_drop }
-    }
-
-    /// Decides at once if the store can, otherwise on the first poll.
-    #[inline]
-    pub(crate) fn start(store: &St, charges: Charges) -> Result<Decision, Self> {
-        store.acquire_now(charges).map_err(|charges| Self::new(store, charges))
     }
 
     pub(crate) async fn wait(mut self, store: &St) -> Result<Decision, St::Error> {

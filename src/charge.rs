@@ -151,11 +151,17 @@ impl Charges {
             let Charge { limit, key, .. } = charge;
             return Err(DuplicateKey { limit, key });
         }
+        self.push_distinct(charge);
+        Ok(())
+    }
+
+    /// Adds a charge that is known to be distinct from the others.
+    #[inline]
+    pub(crate) fn push_distinct(&mut self, charge: Charge) {
         if self.0.len() == 1 {
             self.0.reserve(3); // one allocation for the tiers that most requests have, if they have several
         }
         self.0.push(charge);
-        Ok(())
     }
 
     /// Adds a charge, or adds its cost to that of its key under the same limit.
@@ -163,7 +169,7 @@ impl Charges {
     pub(crate) fn push_or_add(&mut self, charge: Charge) {
         match self.0.iter_mut().find(|other| other.counts_as(&charge)) {
             Some(other) => other.cost = other.cost.saturating_add(charge.cost),
-            None => self.0.push(charge),
+            None => self.push_distinct(charge),
         }
     }
 

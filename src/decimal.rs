@@ -18,6 +18,7 @@ const LUT: &str = {
 };
 
 /// The decimal text of a number below 1000.
+#[inline]
 pub(crate) fn below_1000(number: usize) -> &'static str {
     let zeros = usize::from(number < 100) + usize::from(number < 10);
     &LUT[3 * number + zeros..3 * number + 3]

@@ -459,6 +459,7 @@ impl Decision {
     }
 
     /// A verdict per tier, shadows included.
+    #[inline]
     pub fn tiers(&self) -> &[TierDecision] {
         &self.tiers
     }
@@ -505,7 +506,7 @@ impl Decision {
             // Faster than collecting, for the one tier that most have.
             tiers: match &self.tiers[..] {
                 [tier] => TierDecisions::from_buf([tier.clone()]),
-                tiers => tiers.iter().cloned().collect(),
+                tiers => tiers.to_vec().into(),
             },
             failure: self.failure.clone(),
         }

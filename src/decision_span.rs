@@ -65,11 +65,17 @@ impl DecisionSpan {
     }
 
     /// Records a decision of the store or its fallback. The span stays open while the request is delayed.
+    #[inline]
     pub(crate) fn record_decision(&mut self, decision: &Decision) {
-        count(decision);
-        if self.0.is_disabled() {
-            return;
+        if metrics::ARE_ENABLED {
+            count(decision);
         }
+        if !self.0.is_disabled() {
+            self.record_fields(decision);
+        }
+    }
+
+    fn record_fields(&mut self, decision: &Decision) {
         let (outcome, source) = (request_outcome(decision).name(), decision.source().name());
         self.0.record("outcome", outcome).record("by", source);
         if let Some(unchecked) = decision.unchecked_tiers() {

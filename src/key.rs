@@ -107,15 +107,20 @@ impl Key {
 
     /// Joins several keys into one that parses back into them unambiguously.
     pub(crate) fn joined(keys: &[Self]) -> Self {
-        let mut text = SmolStrBuilder::new();
-        for (index, Self(key)) in keys.iter().enumerate() {
-            text.push_str(if index == 0 { "" } else { ":" });
-            match is_single_component(key) {
-                true => text.push_str(key),
-                false => ["(", key, ")"].iter().for_each(|part| text.push_str(part)),
+        // Most are short, and need no buffer on the heap.
+        let (mut stack, mut len) = ([0; 64], 0);
+        for_each_part(keys, |part| {
+            if let Some(free) = stack.get_mut(len..len + part.len()) {
+                free.copy_from_slice(part.as_bytes());
             }
-        }
-        Self(text.finish())
+            len += part.len();
+        });
+        let Some(text) = stack.get(..len) else {
+            let mut text = String::with_capacity(len);
+            for_each_part(keys, |part| text.push_str(part));
+            return Self(text.into());
+        };
+        Self(SmolStr::new(str::from_utf8(text).expect("it consists of strings")))
     }
 
     /// The key's text.
@@ -140,6 +145,20 @@ impl Key {
     }
 }
 
+/// The parts of the text of joined keys.
+#[inline]
+fn for_each_part(keys: &[Key], mut append: impl FnMut(&str)) {
+    for (index, Key(key)) in keys.iter().enumerate() {
+        if index > 0 {
+            append(":");
+        }
+        match is_single_component(key) {
+            true => append(key),
+            false => ["(", key, ")"].into_iter().for_each(&mut append),
+        }
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -155,6 +174,15 @@ mod tests {
         for octet in 0..=255 {
             let address = Ipv4Addr::new(octet, 0, 255 - octet, octet / 3);
             assert_eq!(Key::ipv4(address).as_str(), format!("ip:{address}"));
+        }
+    }
+
+    #[test]
+    fn joined_keys_may_exceed_the_stack() {
+        for len in [0, 1, 20, 21, 22, 200] {
+            let long = Key::verbatim(format!("label:{}", "x".repeat(len)));
+            let joined = Key::joined(&[long.clone(), Key::GLOBAL, long.clone()]);
+            assert_eq!(joined.as_str(), format!("{long}:(global):{long}"));
         }
     }
 }

@@ -43,6 +43,9 @@ const SHED_REQUESTS: &str = "tollgate_shed_requests_total";
 #[cfg(feature = "redis")]
 const CIRCUIT_BREAKER_OPEN: &str = "tollgate_circuit_breaker_open";
 
+/// Whether anything is recorded, for callers that have to compute what they record.
+pub(crate) const ARE_ENABLED: bool = true;
+
 /// Describes each metric to the recorder. Every store calls it when it is built, usually after the recorder was installed.
 /// Describing a metric twice is harmless.
 pub(crate) fn describe() {

@@ -1,7 +1,5 @@
 //! The charges of a request, as the parts of a policy collect them.
 
-use std::mem;
-
 use crate::{
     charge::{Charge, Charges},
     extract::KeyError,
@@ -44,8 +42,12 @@ impl ChargeBuilder {
     #[inline]
     pub(crate) fn push(&mut self, mut charge: Charge) {
         charge.fails_open = true;
-        let pushed = self.charges.push(charge);
-        debug_assert!(pushed.is_ok(), "limits of different names never share a key");
+        let is_distinct = |charges: &Charges| charges.iter().all(|other| !other.counts_as(&charge));
+        debug_assert!(
+            is_distinct(&self.charges),
+            "limits of different names never share a key"
+        );
+        self.charges.push_distinct(charge);
     }
 
     /// Adds a charge, or adds its cost to an earlier charge of the same key under the same limit.
@@ -70,12 +72,26 @@ impl ChargeBuilder {
 
     /// The charges to acquire, or why the request is rejected.
     #[inline]
-    pub(crate) fn take(&mut self) -> Result<Charges, NotCharged> {
-        match (self.access, self.unfiltered.take(), self.missing_key.take()) {
+    pub(crate) fn finish(self) -> Result<Charges, NotCharged> {
+        match self {
+            Self {
+                access: Access::Counted,
+                unfiltered: None,
+                missing_key: None,
+                charges,
+            } => Ok(charges),
+            rare => rare.finish_rare(),
+        }
+    }
+
+    /// Outlined, since most requests are counted and have all keys.
+    #[inline(never)]
+    fn finish_rare(self) -> Result<Charges, NotCharged> {
+        match (self.access, self.unfiltered, self.missing_key) {
             (Access::Blocked, _, _) => Err(NotCharged::Blocked),
             (_, Some(error), _) | (Access::Counted, None, Some(error)) => Err(NotCharged::Key(error)),
             (Access::Exempt, None, _) => Ok(Charges::new()),
-            (Access::Counted, None, None) => Ok(mem::take(&mut self.charges)),
+            (Access::Counted, None, None) => Ok(self.charges),
         }
     }
 }

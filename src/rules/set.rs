@@ -192,7 +192,7 @@ impl RuleSet {
     pub fn charges<B>(&self, request: &Request<B>) -> Result<Charges, KeyError> {
         let mut charges = ChargeBuilder::default();
         self.compiled().charge(request, &mut charges);
-        charges.take().map_err(|not_charged| match not_charged {
+        charges.finish().map_err(|not_charged| match not_charged {
             NotCharged::Key(error) => error,
             NotCharged::Blocked => unreachable!("rules block no requests"),
         })
@@ -205,7 +205,7 @@ impl RuleSet {
         let mut charges = ChargeBuilder::default();
         self.compiled().charge_descriptors(request, &mut charges);
         charges
-            .take()
+            .finish()
             .unwrap_or_else(|_| unreachable!("descriptors are never blocked, and have all keys"))
     }
 

@@ -40,6 +40,12 @@ pub(super) enum Deferred<St: Store> {
     Rejected(Rejection),
 }
 
+impl<St: Store> From<Deferred<St>> for NotAdmitted<St> {
+    fn from(deferred: Deferred<St>) -> Self {
+        Self::Deferred(deferred)
+    }
+}
+
 impl<P, St, R> Enforcer<P, St, R> {
     pub(super) fn new(policy: P, settings: Settings<St, R>) -> Self {
         let Settings {
@@ -97,9 +103,10 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
     {
         let mut charges = ChargeBuilder::default();
         self.policy.charge(request, &mut charges);
-        let mut charges = charges
-            .take()
-            .map_err(|why| NotAdmitted::Deferred(Deferred::Rejected(self.reject_uncharged(why))))?;
+        let mut charges = match charges.finish() {
+            Ok(charges) => charges,
+            Err(why) => return Err(Deferred::Rejected(self.reject_uncharged(why)).into()),
+        };
         if charges.is_empty() {
             metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
             return Ok(Decision::exempt(self.store.clock().now()));
@@ -115,15 +122,20 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
     fn acquire(&self, charges: Charges, span: &mut DecisionSpan) -> Result<Decision, NotAdmitted<St>> {
         let wait = self.wait.as_ref();
         if let Some(queued) = wait.and_then(|wait| wait.join_existing(&self.store, &charges)) {
-            return Err(NotAdmitted::Deferred(Deferred::Queued(queued)));
+            return Err(Deferred::Queued(queued).into());
         }
         // Deferred to the first poll: a future that is never polled must not hold a place in the queue.
         if charges.may_queue() {
             return Err(NotAdmitted::Pending(PendingAcquire::refundable(&self.store, charges)));
         }
-        let decision = span.in_scope(|| PendingAcquire::start(&self.store, charges));
-        let decision = decision.map_err(NotAdmitted::Pending)?;
-        self.conclude_or_queue(decision, span).map_err(NotAdmitted::Deferred)
+        match span.in_scope(|| self.store.acquire_now(charges)) {
+            Ok(decision) if decision.admits() => {
+                record_admitted(&decision, span);
+                Ok(decision)
+            }
+            Ok(decision) => Err(self.defer(decision, span).into()),
+            Err(charges) => Err(NotAdmitted::Pending(PendingAcquire::new(&self.store, charges))),
+        }
     }
 
     /// Concludes the store's result, unless it is a denial that the request can wait out.
@@ -133,22 +145,25 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         span: &mut DecisionSpan,
     ) -> Result<Decision, Deferred<St>> {
         match result {
-            Ok(decision) => self.conclude_or_queue(decision, span),
+            Ok(decision) if decision.admits() => {
+                record_admitted(&decision, span);
+                Ok(decision)
+            }
+            Ok(decision) => Err(self.defer(decision, span)),
             Err(error) => self.fail(error, span).map_err(Deferred::Rejected),
         }
     }
 
-    #[inline]
-    fn conclude_or_queue(&self, decision: Decision, span: &mut DecisionSpan) -> Result<Decision, Deferred<St>> {
-        if let Some(wait) = &self.wait
-            && !decision.admits()
-        {
-            return match wait.join_after_denial(&self.store, decision.into()) {
-                Ok(queued) => Err(Deferred::Queued(queued)),
-                Err(denial) => conclude(*denial, span).map_err(Deferred::Rejected),
-            };
-        }
-        conclude(decision, span).map_err(Deferred::Rejected)
+    /// Queues a denied request if it can wait, or else rejects it.
+    fn defer(&self, denial: Decision, span: &mut DecisionSpan) -> Deferred<St> {
+        let denial = match &self.wait {
+            Some(wait) => match wait.join_after_denial(&self.store, denial.into()) {
+                Ok(queued) => return Deferred::Queued(queued),
+                Err(denial) => *denial,
+            },
+            None => denial,
+        };
+        Deferred::Rejected(reject(denial, span))
     }
 
     /// Records the store's final result, and applies the failure mode if the store failed for the whole request.
@@ -158,7 +173,11 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         span: &mut DecisionSpan,
     ) -> Result<Decision, Rejection> {
         match result {
-            Ok(decision) => conclude(decision, span),
+            Ok(decision) if decision.admits() => {
+                record_admitted(&decision, span);
+                Ok(decision)
+            }
+            Ok(decision) => Err(reject(decision, span)),
             Err(error) => self.fail(error, span),
         }
     }
@@ -227,16 +246,19 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
     }
 }
 
-/// Records a final decision.
+/// Records a final decision that admits the request.
 #[inline]
-fn conclude(decision: Decision, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
-    span.record_decision(&decision);
-    log_unchecked(&decision);
-    if !decision.admits() {
-        return Err(Rejection::Limited(decision.into()));
-    }
+fn record_admitted(decision: &Decision, span: &mut DecisionSpan) {
+    span.record_decision(decision);
+    log_unchecked(decision);
     decision.tiers().iter().for_each(log_shadow_denial);
-    Ok(decision)
+}
+
+/// Records a final decision that denies the request.
+fn reject(denial: Decision, span: &mut DecisionSpan) -> Rejection {
+    span.record_decision(&denial);
+    log_unchecked(&denial);
+    Rejection::Limited(denial.into())
 }
 
 /// Logs a rejection as one event.

@@ -77,13 +77,20 @@ where
     /// `inner` is ready.
     pub(super) fn new(enforcer: &Arc<Enforcer<P, St, R>>, inner: &mut S, mut request: Req) -> Self {
         let context = Some(enforcer.respond.context(&request));
-        let (mut span, mut permit) = (DecisionSpan::none(), None);
+        let mut span = DecisionSpan::none();
         let stage = match enforcer.admit(&request, &mut span) {
             Ok(mut decision) => {
-                permit = enforcer.permit(&mut decision);
+                let permit = enforcer.permit(&mut decision);
                 enforcer.forward(&decision, permit.as_ref(), &mut request);
                 let response = inner.call(request);
-                ResponseStage::Calling { response, decision }
+                // Returned at once, since the future of the response is large to move.
+                return Self {
+                    enforcer: Arc::clone(enforcer),
+                    context,
+                    span,
+                    stage: ResponseStage::Calling { response, decision },
+                    permit,
+                };
             }
             // The service that is ready goes with the request; the clone that replaces it need not be.
             Err(NotAdmitted::Deferred(deferred)) => {
@@ -96,13 +103,12 @@ where
                 ResponseStage::Deciding { acquire, call }
             }
         };
-        let enforcer = Arc::clone(enforcer);
         Self {
-            enforcer,
+            enforcer: Arc::clone(enforcer),
             context,
             span,
-            permit,
             stage,
+            permit: None,
         }
     }
 }

@@ -21,6 +21,7 @@ impl Drop for Wake {
 }
 
 /// The permit of the slots that a decision has acquired, if it has any.
+#[inline]
 pub(crate) fn permit<St: Store>(
     store: &St,
     decision: &mut Decision,

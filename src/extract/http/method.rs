@@ -21,8 +21,18 @@ use crate::key::Key;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HttpMethod;
 
-const DEFINED_METHODS: [&str; 10] = [
-    "GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "PATCH", "TRACE", "QUERY",
+/// The keys of the methods that HTTP defines, the most frequent ones first.
+const KEYS: [&str; 10] = [
+    "method:GET",
+    "method:POST",
+    "method:PUT",
+    "method:DELETE",
+    "method:HEAD",
+    "method:OPTIONS",
+    "method:CONNECT",
+    "method:PATCH",
+    "method:TRACE",
+    "method:QUERY",
 ];
 
 impl<B> KeyExtractor<Request<B>> for HttpMethod {
@@ -34,12 +44,8 @@ impl<B> KeyExtractor<Request<B>> for HttpMethod {
 impl HttpMethod {
     /// The key of a request with this method.
     pub(crate) fn key(method: &str) -> Key {
-        let method = if DEFINED_METHODS.contains(&method) {
-            method
-        } else {
-            "other"
-        };
-        Key::named("method", method)
+        let key = KEYS.into_iter().find(|key| key["method:".len()..] == *method);
+        Key::verbatim(key.unwrap_or("method:other"))
     }
 }
 

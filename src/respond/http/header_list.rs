@@ -2,7 +2,7 @@
 
 use http::HeaderValue;
 
-use crate::decimal::DecimalBuf;
+use crate::decimal::{self, DecimalBuf};
 
 /// Most lists are shorter, and need no buffer on the heap.
 const STACK_LEN: usize = 128;
@@ -34,27 +34,36 @@ impl List {
         self.append(text);
     }
 
+    /// Inlined, so that the length of most texts is a constant.
+    #[inline]
     pub(super) fn append(&mut self, text: &[u8]) {
         let end = self.len + text.len();
         match self.stack.get_mut(self.len..end) {
             Some(free) => free.copy_from_slice(text),
-            None => {
-                if self.heap.is_empty() {
-                    self.heap.extend_from_slice(&self.stack[..self.len]);
-                }
-                self.heap.extend_from_slice(text);
-            }
+            None => self.append_to_heap(text),
         }
         self.len = end;
+    }
+
+    #[cold]
+    fn append_to_heap(&mut self, text: &[u8]) {
+        if self.heap.is_empty() {
+            self.heap.extend_from_slice(&self.stack[..self.len]);
+        }
+        self.heap.extend_from_slice(text);
     }
 
     pub(super) fn append_all<const N: usize>(&mut self, parts: [&[u8]; N]) {
         parts.iter().for_each(|part| self.append(part));
     }
 
+    #[inline]
     pub(super) fn append_number(&mut self, parameter: &[u8], value: u64) {
         self.append(parameter);
-        self.append(DecimalBuf::new().format(value));
+        match value {
+            0..1000 => self.append(decimal::below_1000(value as usize).as_bytes()),
+            _ => self.append(DecimalBuf::new().format(value)),
+        }
     }
 
     /// The value of the header, if the list has members.

@@ -20,6 +20,10 @@ const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
+/// The X- headers, those of the draft, and the `Content-Length` that axum adds afterwards. They do not fit into the map of most responses,
+/// which is cheaper to grow before it has them.
+const ADDED_HEADERS: usize = 6;
+
 /// The header settings of a responder.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
@@ -69,18 +73,18 @@ impl Headers {
 
     /// Writes the headers of a decision. If an inner layer denied the request, its X- headers are kept.
     pub(super) fn write(&self, decision: &Decision, denied_inside: bool, headers: &mut HeaderMap) {
-        if let Some(names) = self.names.all() {
-            match self.per_tier {
-                false => {
-                    if let Some(tier) = header_values::most_restrictive(decision) {
-                        self.write_tier(names, tier, decision, denied_inside, headers);
-                    }
+        if self.ietf.is_some() {
+            // Only a hint: if the map is full, the inserts fail.
+            let _ = headers.try_reserve(ADDED_HEADERS);
+        }
+        match (&self.names, self.per_tier) {
+            (HeaderNames::None, _) => {}
+            (_, false) => {
+                if let Some(tier) = header_values::most_restrictive(decision) {
+                    self.write_tier(tier, decision, denied_inside, headers);
                 }
-                true => visible(decision).for_each(|tier| {
-                    let names = names.each_ref().map(|name| suffixed(name, tier));
-                    self.write_tier(names, tier, decision, denied_inside, headers);
-                }),
             }
+            (_, true) => visible(decision).for_each(|tier| self.write_tier(tier, decision, denied_inside, headers)),
         }
         if let Some(ietf) = &self.ietf {
             ietf.write(decision, denied_inside, headers);
@@ -89,14 +93,12 @@ impl Headers {
 
     /// Writes the X- headers of a tier. Keeps those of an inner layer if its remaining quota is lower, or if it denied the request,
     /// since a denying tier has quota left if the request costs more.
-    fn write_tier(
-        &self,
-        [limit, remaining, reset]: [HeaderName; 3],
-        tier: &TierDecision,
-        decision: &Decision,
-        denied_inside: bool,
-        headers: &mut HeaderMap,
-    ) {
+    fn write_tier(&self, tier: &TierDecision, decision: &Decision, denied_inside: bool, headers: &mut HeaderMap) {
+        let [limit, remaining, reset] = match self.names.all() {
+            None => return,
+            Some(names) if self.per_tier => names.map(|name| suffixed(&name, tier)),
+            Some(names) => names,
+        };
         let left = tier.verdict().remaining();
         match headers.entry(remaining) {
             Entry::Occupied(inner) if denied_inside || parse(inner.get()).is_some_and(|inner| inner <= left) => return,
@@ -125,11 +127,18 @@ fn parse(value: &HeaderValue) -> Option<u64> {
 }
 
 /// A number as a header's value. Numbers below 1000, the most frequent ones, are not allocated.
+#[inline]
 fn number(number: u64) -> HeaderValue {
     match number {
         0..1000 => HeaderValue::from_static(decimal::below_1000(number as usize)),
-        _ => HeaderValue::try_from(DecimalBuf::new().format(number).to_vec()).expect("digits are valid in a header"),
+        _ => allocated(number),
     }
+}
+
+/// Not inlined, so that small numbers need no stack for a buffer.
+#[inline(never)]
+fn allocated(number: u64) -> HeaderValue {
+    HeaderValue::try_from(DecimalBuf::new().format(number).to_vec()).expect("digits are valid in a header")
 }
 
 /// A duration in hours, minutes, seconds and milliseconds, rounded up: `6m0s`, `1.5s`, `20ms`.

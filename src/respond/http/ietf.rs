@@ -39,12 +39,14 @@ impl IetfHeaders {
     /// Appends the fields. They are lists, so the members of inner layers are kept. `RateLimit` reports the tiers that denied the
     /// request, so that it agrees with `Retry-After`, and nothing of a layer around the one that did.
     pub(super) fn write(&self, decision: &Decision, denied_inside: bool, headers: &mut HeaderMap) {
-        let [policies, states] = match self.draft {
-            IetfDraft::Draft11 => [self.policies(decision), self.states(decision, denied_inside)],
-        };
-        for (name, list) in [(RATELIMIT_POLICY, policies), (RATELIMIT, states)] {
-            if let Some(list) = list {
-                headers.append(name, list);
+        match self.draft {
+            IetfDraft::Draft11 => {
+                if let Some(policies) = self.policies(decision) {
+                    headers.append(RATELIMIT_POLICY, policies);
+                }
+                if let Some(states) = self.states(decision, denied_inside) {
+                    headers.append(RATELIMIT, states);
+                }
             }
         }
     }
@@ -82,6 +84,7 @@ impl IetfHeaders {
     }
 
     /// The partition key of a tier, a byte sequence.
+    #[inline]
     fn append_key(&self, list: &mut List, tier: &TierDecision) {
         if let Some(key) = self.partition_key.as_ref().and_then(|key| key(tier)) {
             list.append_all([b";pk=:", &base64::padded(&key), b":"]);

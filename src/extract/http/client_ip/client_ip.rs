@@ -160,6 +160,7 @@ impl ClientIp {
     }
 
     /// The key of the client at this address.
+    #[inline]
     pub(crate) fn key(&self, address: IpAddr) -> Key {
         match address {
             IpAddr::V4(address) => Key::ipv4(address),

@@ -28,7 +28,7 @@ pub struct NoPeerAddr;
 /// The peer's address. An IPv4-mapped IPv6 address is converted to IPv4.
 pub(super) fn address<B>(request: &Request<B>) -> Result<IpAddr, KeyError> {
     let extensions = request.extensions();
-    match axum_peer(extensions).or_else(|| extensions.get().copied()) {
+    match axum_peer(extensions).or_else(|| extensions.get()) {
         Some(peer) => Ok(peer.ip().to_canonical()),
         None if extensions.get::<NoPeerAddr>().is_some() => Err(KeyError::missing("a peer address")),
         None => Err(KeyError::not_provided(
@@ -49,12 +49,12 @@ pub(super) fn optional_address<B>(request: &Request<B>) -> Result<Option<IpAddr>
 }
 
 #[cfg(feature = "axum")]
-fn axum_peer(extensions: &Extensions) -> Option<SocketAddr> {
-    let real = extensions.get().map(|ConnectInfo(peer)| *peer);
-    real.or_else(|| extensions.get().map(|MockConnectInfo(peer)| *peer))
+fn axum_peer(extensions: &Extensions) -> Option<&SocketAddr> {
+    let real = extensions.get().map(|ConnectInfo(peer)| peer);
+    real.or_else(|| extensions.get().map(|MockConnectInfo(peer)| peer))
 }
 
 #[cfg(not(feature = "axum"))]
-fn axum_peer(_: &Extensions) -> Option<SocketAddr> {
+fn axum_peer(_: &Extensions) -> Option<&SocketAddr> {
     None
 }

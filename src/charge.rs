@@ -121,7 +121,7 @@ impl Charge {
 
     /// Whether both charge the same key under the same limit.
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
-        self.key == other.key && self.limit.counts_as(&other.limit)
+        self.limit.counts_as(&other.limit) && self.key == other.key
     }
 }
 

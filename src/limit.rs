@@ -33,7 +33,10 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit(Arc<LimitInner>);
 
+/// Aligned to two cache lines, so that the count of references is in others: threads that clone a limit write it, while others read
+/// the limit.
 #[derive(Debug)]
+#[repr(align(128))]
 struct LimitInner {
     name: Box<str>,
     /// The algorithm of the state, which is stricter than that of the limit if it is leased.
@@ -216,7 +219,8 @@ impl Limit {
     /// Whether the two share their state, possibly as two versions of one limit.
     #[inline]
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.shape == other.0.shape
+        let is_same_shape = || self.0.shape_hash == other.0.shape_hash && self.0.shape == other.0.shape;
+        Arc::ptr_eq(&self.0, &other.0) || is_same_shape()
     }
 
     /// Replaces it with another version of the same limit. Returns whether that was a different object.

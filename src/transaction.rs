@@ -48,7 +48,7 @@ impl Operation {
 /// The states of an operation's charges, by the index of the charge.
 pub(crate) trait TierStates {
     /// The verdict about a charge of this cost.
-    fn peek(&self, tier: usize, charge: &Charge, now: Micros, cost: Cost) -> Verdict;
+    fn peek(&mut self, tier: usize, charge: &Charge, now: Micros, cost: Cost) -> Verdict;
 
     /// Applies a charge that a peek has admitted.
     fn commit(&mut self, tier: usize, charge: &Charge, now: Micros) -> Mark;
@@ -81,7 +81,7 @@ fn acquire(states: &mut (impl TierStates + ?Sized), charges: Charges, now: Micro
 
 /// The verdict of each tier about a group, and whether the group is admitted. In a denied group, a tier that would admit reports its
 /// current state.
-fn evaluate(states: &(impl TierStates + ?Sized), charges: Charges, now: Micros) -> (TierDecisions, bool) {
+fn evaluate(states: &mut (impl TierStates + ?Sized), charges: Charges, now: Micros) -> (TierDecisions, bool) {
     let mut tiers = tiers(states, charges.into_each(), now, |charge| charge.cost);
     let admitted = tiers.iter().all(TierDecision::passes);
     for (index, TierDecision { charge, verdict, .. }) in tiers.iter_mut().enumerate() {
@@ -110,12 +110,12 @@ fn reset(states: &mut (impl TierStates + ?Sized), charges: Charges, now: Micros)
 }
 
 /// The verdict of each tier about a cost of 0.
-fn peek_all(states: &(impl TierStates + ?Sized), charges: impl Iterator<Item = Charge>, now: Micros) -> Decision {
+fn peek_all(states: &mut (impl TierStates + ?Sized), charges: impl Iterator<Item = Charge>, now: Micros) -> Decision {
     Decision::new(now, tiers(states, charges, now, |_| 0))
 }
 
 fn tiers(
-    states: &(impl TierStates + ?Sized),
+    states: &mut (impl TierStates + ?Sized),
     charges: impl Iterator<Item = Charge>,
     now: Micros,
     cost: impl Fn(&Charge) -> Cost,
@@ -130,7 +130,7 @@ fn tiers(
 
 /// States that a store has loaded.
 impl TierStates for [State] {
-    fn peek(&self, tier: usize, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
+    fn peek(&mut self, tier: usize, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
         charge.limit.algorithm().peek(&self[tier], now, cost)
     }
 

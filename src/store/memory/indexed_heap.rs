@@ -25,6 +25,17 @@ pub(super) struct IndexedHeap {
     entries: Vec<Entry>,
     index: HashTable<u32>,
     hasher: RandomState,
+    /// The due time of the head, or the end of time without one. Every operation compares it, and the head itself is rarely in a cache.
+    head_due: Micros,
+    /// The number of changes to the positions of entries.
+    changes: u32,
+}
+
+/// The position of a key, if it has one, until the heap changes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Found {
+    pub(super) position: Option<usize>,
+    changes: u32,
 }
 
 pub(super) struct Entry {
@@ -60,6 +71,8 @@ impl IndexedHeap {
             entries: Vec::new(),
             index: HashTable::new(),
             hasher,
+            head_due: Micros::MAX,
+            changes: 0,
         }
     }
 
@@ -73,6 +86,12 @@ impl IndexedHeap {
         self.entries.first()
     }
 
+    /// The due time of the head, or the end of time without one.
+    #[inline]
+    pub(super) fn head_due(&self) -> Micros {
+        self.head_due
+    }
+
     /// The position of a key.
     #[inline]
     pub(super) fn find(&self, hash: u64, limit: &Limit, key: &Key) -> Option<usize> {
@@ -81,6 +100,24 @@ impl IndexedHeap {
             entry.key == *key && entry.limit.counts_as(limit)
         };
         self.index.find(hash, is_match).map(|&position| position as usize)
+    }
+
+    /// The position of a key, to be used again.
+    #[inline]
+    pub(super) fn find_first(&self, hash: u64, limit: &Limit, key: &Key) -> Found {
+        Found {
+            position: self.find(hash, limit, key),
+            changes: self.changes,
+        }
+    }
+
+    /// The position of a key that was found before.
+    #[inline]
+    pub(super) fn find_again(&self, found: Found, hash: u64, limit: &Limit, key: &Key) -> Option<usize> {
+        match found.changes == self.changes {
+            true => found.position,
+            false => self.find(hash, limit, key),
+        }
     }
 
     #[inline]
@@ -117,8 +154,9 @@ impl IndexedHeap {
             self.set_position(last, IN_TRANSIT);
         }
         self.entries.swap_remove(position);
-        if position != last {
-            self.sift(position);
+        match position == last {
+            true => self.positions_changed(),
+            false => self.sift(position),
         }
     }
 
@@ -153,6 +191,13 @@ impl IndexedHeap {
         }
         let hash = self.entries[position].hash(&self.hasher);
         self.replace_position(hash, IN_TRANSIT, position as u32);
+        self.positions_changed();
+    }
+
+    /// Updates what depends on the positions.
+    fn positions_changed(&mut self) {
+        self.head_due = self.head().map_or(Micros::MAX, |head| head.due);
+        self.changes = self.changes.wrapping_add(1);
     }
 
     /// Swaps the entry in transit with another, and returns its new position.

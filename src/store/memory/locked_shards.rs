@@ -4,7 +4,7 @@ use std::sync::MutexGuard;
 
 use smallvec::SmallVec;
 
-use super::{shard::Shard, shards::Shards};
+use super::{indexed_heap::Found, shard::Shard, shards::Shards};
 use crate::{
     algorithm::{AnyAlgorithm, Mark, State},
     charge::{Charge, Charges},
@@ -64,7 +64,7 @@ fn apply_locked(shards: &Shards, operation: Operation, now: Micros) -> Decision 
 /// A list with an element per tier. More than four are on the heap.
 type PerTier<T> = SmallVec<[T; 4]>;
 
-/// The locked shards of an operation, and the location of each of its charges.
+/// The locked shards of an operation, and the location of the key of each of its charges.
 struct LockedShards<'a> {
     shards: PerTier<MutexGuard<'a, Shard>>,
     locations: PerTier<Location>,
@@ -73,29 +73,41 @@ struct LockedShards<'a> {
 #[derive(Clone, Copy)]
 struct Location {
     hash: u64,
+    /// The index of the shard.
+    index: usize,
     /// The index into the locked shards.
-    shard: usize,
+    locked: usize,
+    /// Set by a peek.
+    found: Found,
 }
 
 impl<'a> LockedShards<'a> {
     /// Adds to its lists one by one: collecting a few elements takes several times as long.
     fn lock(shards: &'a Shards, operation: &Operation) -> Self {
-        let (mut locations, mut indices) = (PerTier::new(), PerTier::new());
+        let mut locations: PerTier<Location> = PerTier::new();
         for charge in operation.charges() {
             let hash = shards.hash(&charge.limit, &charge.key);
-            let shard = shards.shard_index(hash);
-            locations.push(Location { hash, shard });
-            indices.push(shard);
+            locations.push(Location {
+                hash,
+                index: shards.shard_index(hash),
+                locked: 0,
+                found: Found::default(),
+            });
         }
         // In ascending order, so that transactions with common shards cannot deadlock.
-        indices.sort_unstable();
-        indices.dedup();
-        for location in &mut locations {
-            let position = indices.iter().position(|index| *index == location.shard);
-            location.shard = position.expect("every shard of a charge is locked");
+        let mut locked: PerTier<MutexGuard<'a, Shard>> = PerTier::new();
+        let mut next = locations.iter().map(|location| location.index).min();
+        while let Some(index) = next {
+            next = None;
+            for location in &mut locations {
+                if location.index == index {
+                    location.locked = locked.len();
+                } else if location.index > index {
+                    next = Some(next.map_or(location.index, |next| next.min(location.index)));
+                }
+            }
+            locked.push(shards.lock(index));
         }
-        let mut locked = PerTier::new();
-        indices.iter().for_each(|index| locked.push(shards.lock(*index)));
         Self {
             shards: locked,
             locations,
@@ -109,23 +121,29 @@ impl<'a> LockedShards<'a> {
 }
 
 impl TierStates for LockedShards<'_> {
-    fn peek(&self, tier: usize, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
-        let Location { hash, shard } = self.locations[tier];
-        self.shards[shard].peek(hash, charge, now, cost)
+    fn peek(&mut self, tier: usize, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
+        let Location {
+            hash, locked, found, ..
+        } = &mut self.locations[tier];
+        let verdict;
+        (verdict, *found) = self.shards[*locked].peek(*hash, charge, now, cost);
+        verdict
     }
 
     fn commit(&mut self, tier: usize, charge: &Charge, now: Micros) -> Mark {
-        let Location { hash, shard } = self.locations[tier];
-        self.shards[shard].commit(hash, charge, now)
+        let Location {
+            hash, locked, found, ..
+        } = self.locations[tier];
+        self.shards[locked].commit(hash, found, charge, now)
     }
 
     fn update(&mut self, tier: usize, charge: &Charge, now: Micros, change: impl FnOnce(&AnyAlgorithm, &mut State)) {
-        let Location { hash, shard } = self.locations[tier];
-        self.shards[shard].update(hash, charge, now, change);
+        let Location { hash, locked, .. } = self.locations[tier];
+        self.shards[locked].update(hash, charge, now, change);
     }
 
     fn remove(&mut self, tier: usize, charge: &Charge) {
-        let Location { hash, shard } = self.locations[tier];
-        self.shards[shard].remove(hash, charge);
+        let Location { hash, locked, .. } = self.locations[tier];
+        self.shards[locked].remove(hash, charge);
     }
 }

@@ -9,7 +9,7 @@
 
 use foldhash::quality::RandomState;
 
-use super::indexed_heap::{Entry, HEAD, IndexedHeap};
+use super::indexed_heap::{Entry, Found, HEAD, IndexedHeap};
 use crate::{
     algorithm::{Algorithm, AnyAlgorithm, Mark, NEVER, State},
     charge::Charge,
@@ -58,16 +58,21 @@ impl Shard {
         Some(&self.heap.entry(position).state)
     }
 
-    /// The verdict about a charge of this cost.
-    pub(super) fn peek(&self, hash: u64, charge: &Charge, now: Micros, cost: Cost) -> Verdict {
-        let state = self.state(hash, &charge.limit, &charge.key).unwrap_or(&State::Fresh);
-        charge.limit.algorithm().peek(state, now, cost)
+    /// The verdict about a charge of this cost, and the position of its key for a commit.
+    #[inline]
+    pub(super) fn peek(&self, hash: u64, charge: &Charge, now: Micros, cost: Cost) -> (Verdict, Found) {
+        let found = self.heap.find_first(hash, &charge.limit, &charge.key);
+        let state = found
+            .position
+            .map_or(&State::Fresh, |position| &self.heap.entry(position).state);
+        (charge.limit.algorithm().peek(state, now, cost), found)
     }
 
     /// Applies a charge that a peek has admitted.
-    pub(super) fn commit(&mut self, hash: u64, charge: &Charge, now: Micros) -> Mark {
+    #[inline]
+    pub(super) fn commit(&mut self, hash: u64, found: Found, charge: &Charge, now: Micros) -> Mark {
         let Charge { limit, key, cost, .. } = charge;
-        match self.heap.find(hash, limit, key) {
+        match self.heap.find_again(found, hash, limit, key) {
             Some(position) => {
                 let state = &mut self.heap.entry_mut(position).state;
                 let mark = limit.algorithm().commit(state, now, *cost);
@@ -199,16 +204,10 @@ impl Shard {
     #[inline]
     pub(super) fn sweep(&mut self, now: Micros) {
         if self.heap.len() > self.max_keys {
-            return self.continue_eviction();
+            self.continue_eviction();
+        } else if self.heap.head_due() <= now && self.sweeps {
+            self.remove_expired(now);
         }
-        for _ in 0..MAX_SWEPT {
-            let is_due = self.heap.head().is_some_and(|head| head.due <= now);
-            if !self.sweeps || self.heap.len() <= MIN_SWEEP_LEN || !is_due {
-                return;
-            }
-            self.reschedule_or_pop_head();
-        }
-        self.heap.shrink();
     }
 
     /// Reschedules a few keys, so that the next insert finds the ones to evict. It evicts none: that could be the key just added.
@@ -217,6 +216,17 @@ impl Shard {
         for _ in 0..MAX_SWEPT {
             self.reschedule_head();
         }
+    }
+
+    #[cold]
+    fn remove_expired(&mut self, now: Micros) {
+        for _ in 0..MAX_SWEPT {
+            if self.heap.len() <= MIN_SWEEP_LEN || self.heap.head_due() > now {
+                return;
+            }
+            self.reschedule_or_pop_head();
+        }
+        self.heap.shrink();
     }
 
     /// Reschedules the head if it expires later than it is due, otherwise removes it.

@@ -45,7 +45,7 @@ impl Shards {
     }
 
     /// Acquires a single charge, with one lock and one lookup.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decide(&self, limit: &Limit, key: &Key, cost: Cost, now: Micros) -> (Verdict, Option<Mark>) {
         let hash = self.hash(limit, key);
         let mut shard = self.lock(self.shard_index(hash));

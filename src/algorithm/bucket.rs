@@ -104,7 +104,12 @@ impl Bucket {
 
     #[inline]
     pub(crate) fn peek(&self, state: &BucketState, now: Micros, cost: Cost) -> Verdict {
-        let (level, _) = self.level(state, now);
+        self.verdict_at(self.level(state, now).0, cost)
+    }
+
+    /// The verdict about a request at this backlog.
+    #[inline]
+    fn verdict_at(&self, level: u64, cost: Cost) -> Verdict {
         if cost > self.capacity {
             return self.verdict(RawOutcome::Impossible, level);
         }
@@ -131,6 +136,20 @@ impl Bucket {
     #[inline]
     pub(crate) fn commit(&self, state: &mut BucketState, now: Micros, cost: Cost) -> Mark {
         let (level, now) = self.level(state, now);
+        self.charge(state, level, now, cost)
+    }
+
+    /// Peeks and, if the request is admitted, commits, with one computation of the backlog.
+    #[inline]
+    pub(crate) fn acquire(&self, state: &mut BucketState, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
+        let (level, now) = self.level(state, now);
+        let verdict = self.verdict_at(level, cost);
+        let is_charged = verdict.outcome.admits() && cost > 0;
+        (verdict, is_charged.then(|| self.charge(state, level, now, cost)))
+    }
+
+    #[inline]
+    fn charge(&self, state: &mut BucketState, level: u64, now: Micros, cost: Cost) -> Mark {
         let backlog = level + u64::from(cost) * self.unit.get();
         self.set_backlog(state, backlog, now);
         Mark::new(now, backlog, self.unit.get())

@@ -104,6 +104,11 @@ impl Algorithm for TokenBucket {
         self.bucket.commit(state, now, cost)
     }
 
+    #[inline]
+    fn acquire(&self, state: &mut BucketState, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
+        self.bucket.acquire(state, now, cost)
+    }
+
     fn refund(&self, state: &mut BucketState, now: Micros, mark: Mark, cost: Cost) {
         self.bucket.refund(state, now, mark, cost);
     }

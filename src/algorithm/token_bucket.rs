@@ -105,7 +105,7 @@ impl Algorithm for TokenBucket {
     }
 
     #[inline]
-    fn acquire(&self, state: &mut BucketState, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
+    fn acquire(&self, state: &mut Self::State, now: Micros, cost: Cost) -> (Verdict, Option<Mark>) {
         self.bucket.acquire(state, now, cost)
     }
 

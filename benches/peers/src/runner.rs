@@ -39,28 +39,19 @@ impl Runner {
     }
 
     /// The medians of several sides that alternate. `measure` takes the side and how long to measure it; a first round warms up.
-    pub fn medians(&self, sides: usize, mut measure: impl FnMut(usize, Duration) -> f64) -> Vec<f64> {
-        let mut measured = vec![Vec::with_capacity(self.rounds); sides];
-        for side in 0..sides {
-            measure(side, self.span / 2);
-        }
-        for round in 0..self.rounds {
-            for turn in 0..sides {
-                // The order alternates from round to round.
-                let side = if round % 2 == 0 { turn } else { sides - 1 - turn };
-                measured[side].push(measure(side, self.span));
-            }
-        }
-        measured.into_iter().map(median).collect()
+    pub fn medians(&self, sides: usize, measure: impl FnMut(usize, Duration) -> f64) -> Vec<f64> {
+        medians(self.rounds, self.span, sides, measure)
     }
 
     /// The medians of our side and the other.
-    pub fn alternate(&self, mut ours: impl FnMut(Duration) -> f64, mut other: impl FnMut(Duration) -> f64) -> Pair {
-        let medians = self.medians(2, |side, span| if side == 0 { ours(span) } else { other(span) });
-        Pair {
-            ours: medians[0],
-            other: medians[1],
-        }
+    pub fn alternate(&self, ours: impl FnMut(Duration) -> f64, other: impl FnMut(Duration) -> f64) -> Pair {
+        alternate(self.rounds, self.span, ours, other)
+    }
+
+    /// The same in more and shorter rounds, for sides that differ by less than the machine's speed does from second to second.
+    pub fn alternate_quickly(&self, ours: impl FnMut(Duration) -> f64, other: impl FnMut(Duration) -> f64) -> Pair {
+        const SHORTER: usize = 10;
+        alternate(SHORTER * self.rounds, self.span / SHORTER as u32, ours, other)
     }
 
     /// The throughput of `tasks` closed-loop tasks. A request takes a random number to select its key by, from the same sequence
@@ -94,6 +85,39 @@ impl Runner {
         let done: u64 = self.runtime.block_on(running.join_all()).into_iter().sum();
         done as f64 / start.elapsed().as_secs_f64()
     }
+}
+
+fn alternate(
+    rounds: usize,
+    span: Duration,
+    mut ours: impl FnMut(Duration) -> f64,
+    mut other: impl FnMut(Duration) -> f64,
+) -> Pair {
+    let medians = medians(
+        rounds,
+        span,
+        2,
+        |side, span| if side == 0 { ours(span) } else { other(span) },
+    );
+    Pair {
+        ours: medians[0],
+        other: medians[1],
+    }
+}
+
+fn medians(rounds: usize, span: Duration, sides: usize, mut measure: impl FnMut(usize, Duration) -> f64) -> Vec<f64> {
+    let mut measured = vec![Vec::with_capacity(rounds); sides];
+    for side in 0..sides {
+        measure(side, span / 2);
+    }
+    for round in 0..rounds {
+        for turn in 0..sides {
+            // The order alternates from round to round.
+            let side = if round % 2 == 0 { turn } else { sides - 1 - turn };
+            measured[side].push(measure(side, span));
+        }
+    }
+    measured.into_iter().map(median).collect()
 }
 
 pub fn median(mut measured: Vec<f64>) -> f64 {

@@ -194,35 +194,27 @@ pub fn stored(redis: &mut Connection, key: &str) -> Option<String> {
 
 /// The states under several keys in one round trip. In a cluster, the keys have to be in one slot.
 pub fn stored_all(redis: &mut Connection, keys: &[impl ToRedisArgs]) -> Vec<Option<String>> {
-    // As text, since a long list takes unoptimised code long to parse.
     const READ: &str = "
         local states = {}
         for index, key in ipairs(KEYS) do
             local type = redis.call('TYPE', key).ok
             if type == 'none' then
                 states[index] = false
+            elseif type == 'list' then
+                states[index] = redis.call('LRANGE', key, 0, -1)
             else
-                local numbers
-                if type == 'list' then
-                    numbers = redis.call('LRANGE', key, 0, -1)
-                else
-                    numbers = { cmsgpack.unpack(redis.call('GET', key)) }
-                    numbers[1] = -1 - numbers[1]
-                    -- A concurrency limit with many holders has their number, and an array.
-                    if not tonumber(numbers[2]) then
-                        numbers = numbers[2]
-                    end
-                    for position, number in ipairs(numbers) do
-                        numbers[position] = string.format('%.0f', number)
-                    end
-                end
-                states[index] = table.concat(numbers, ' ')
+                local numbers = { cmsgpack.unpack(redis.call('GET', key)) }
+                numbers[1] = -1 - numbers[1]
+                -- A concurrency limit with many holders has their number, and an array.
+                states[index] = tonumber(numbers[2]) and numbers or numbers[2]
             end
         end
         return states";
     let mut read = cmd("EVAL");
     read.arg(READ).arg(keys.len()).arg(keys);
-    read.query(redis).unwrap()
+    let states: Vec<Option<Vec<u64>>> = read.query(redis).unwrap();
+    let text = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+    states.into_iter().map(|state| state.map(text)).collect()
 }
 
 /// All keys, sorted.

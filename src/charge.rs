@@ -250,7 +250,7 @@ impl<'a> IntoIterator for &'a Charges {
 
 impl From<Charge> for Charges {
     fn from(charge: Charge) -> Self {
-        Self(SmallVec::from_iter([charge]))
+        Self(SmallVec::from_buf([charge]))
     }
 }
 

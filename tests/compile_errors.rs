@@ -1,7 +1,7 @@
 //! Compiler errors for common mistakes, which should explain how to fix them.
 //!
 //! The mistakes are in `compile_errors/src/`, each with its expected errors. The compiler's own messages change between versions
-//! of Rust, so they are compared for one version only. `OVERWRITE=1 cargo test -p tollgate-tests --test core compile_errors`
+//! of Rust, so they are compared for one version only. `OVERWRITE=1 cargo test -p tollgate-tests --test compiler compile_errors`
 //! updates the expected errors.
 
 use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::PathBuf, process::Command};

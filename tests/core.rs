@@ -2,16 +2,12 @@
 
 mod architecture;
 mod clock;
-#[cfg(feature = "axum")]
-mod compile_errors;
 mod documents;
 mod fuzz_seeds;
 mod invalid;
 mod keys;
 mod laws;
 mod memory;
-#[cfg(feature = "axum")]
-mod public_api;
 mod rules;
 mod rules_reload;
 mod sanitize_forwarded;

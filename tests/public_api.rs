@@ -1,7 +1,7 @@
 //! The public API, as `docs/api.txt` lists it: a change of the API is a change of that file, which reviewers see.
 //!
 //! rustdoc's JSON changes between versions of Rust, so the listing is compared for one version only. `OVERWRITE=1 cargo test -p
-//! tollgate-tests --test core public_api` updates the file.
+//! tollgate-tests --test compiler public_api` updates the file.
 
 use std::{env, fs, path::PathBuf, process::Command};
 

@@ -154,8 +154,8 @@ impl Shard {
         let expires_at = entry.expires_at();
         if expires_at <= now && expires_at != before {
             self.heap.remove(position);
-        } else {
-            self.reschedule_earlier(position);
+        } else if expires_at < entry.due {
+            self.heap.reschedule(position, expires_at);
         }
     }
 

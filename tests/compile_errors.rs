@@ -4,28 +4,25 @@
 //! of Rust, so they are compared for one version only. `OVERWRITE=1 cargo test -p tollgate-tests --test compiler compile_errors`
 //! updates the expected errors.
 
-use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::PathBuf, process::Command};
+use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::PathBuf};
 
 use serde_json::Value;
-use support::project::{root, target};
+use support::project::{cargo, root};
 
-/// Compiles all mistakes at once, with the target directory of the workspace, so that dependencies are not built again.
+/// Compiles all mistakes at once.
 fn compile() -> String {
-    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo runs the tests"));
+    let mut cargo = cargo("rustc");
     cargo.args([
-        "rustc",
-        "--quiet",
         "--package",
         "tollgate-compile-errors",
         "--profile",
         "check",
+        "--message-format",
+        "json",
     ]);
-    cargo
-        .args(["--message-format", "json", "--offline", "--target-dir"])
-        .arg(target());
     // Prints types in full instead of writing them to a file.
     cargo.args(["--", "--cfg", "mistakes", "--verbose"]);
-    let output = cargo.current_dir(root()).output().unwrap();
+    let output = cargo.output().unwrap();
     assert!(!output.status.success(), "the mistakes compile");
     String::from_utf8(output.stdout).unwrap()
 }

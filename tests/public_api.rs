@@ -3,27 +3,17 @@
 //! rustdoc's JSON changes between versions of Rust, so the listing is compared for one version only. `OVERWRITE=1 cargo test -p
 //! tollgate-tests --test compiler public_api` updates the file.
 
-use std::{env, fs, path::PathBuf, process::Command};
+use std::{env, fs, path::PathBuf};
 
 use public_api::Builder;
-use support::project::{root, target};
+use support::project::{cargo, root, target};
 
-/// Documents the library as JSON, with the target directory of the workspace, so that dependencies are not built again.
 fn rustdoc_json() -> PathBuf {
-    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo runs the tests"));
-    cargo.args([
-        "rustdoc",
-        "--quiet",
-        "--package",
-        "tollgate",
-        "--lib",
-        "--all-features",
-        "--offline",
-    ]);
-    cargo.arg("--target-dir").arg(target());
+    let mut cargo = cargo("rustdoc");
+    cargo.args(["--package", "tollgate", "--lib", "--all-features"]);
     cargo.args(["--", "-Z", "unstable-options", "--output-format", "json"]);
     cargo.env("RUSTDOC", root().join("scripts/rustdoc-json"));
-    let output = cargo.current_dir(root()).output().unwrap();
+    let output = cargo.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     target().join("doc/tollgate.json")
 }

@@ -57,6 +57,22 @@ fn built() -> PathBuf {
     test.parent().unwrap().parent().unwrap().to_owned()
 }
 
+/// A command of cargo with the target directory of the workspace, so that dependencies are not built again. It lacks the variables of
+/// the package under test, on which build scripts depend: cargo would rebuild ring and all that use it, here and in the next build.
+pub fn cargo(subcommand: &str) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo runs the tests"));
+    cargo
+        .args([subcommand, "--quiet", "--offline", "--target-dir"])
+        .arg(target());
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name.to_string_lossy().starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo.current_dir(root());
+    cargo
+}
+
 /// The target folder, for files that tests create and for downloads of scripts/test.
 pub fn target() -> PathBuf {
     built().parent().unwrap().to_owned()

@@ -1,13 +1,22 @@
 //! Examples that print their output and exit.
 
+use std::process::Command;
+
 use support::{project::example, redis::RedisServer};
 
 /// The output lines of an example.
 fn output(name: &str) -> Vec<String> {
-    let output = example(name).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{text}");
-    text.lines().map(str::to_owned).collect()
+    output_of(&mut example(name))
+}
+
+fn output_of(example: &mut Command) -> Vec<String> {
+    let output = example.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Each line ends with a time, to a tenth of a second, that is not before the expected one; a slow machine may be later.
@@ -75,15 +84,11 @@ fn not_http() {
 /// Twenty requests through five algorithms, with a simulated clock.
 #[test]
 fn compare_is_the_same_on_both_stores() {
-    let memory = example("compare").output().unwrap();
-    assert!(memory.status.success());
-    let redis = RedisServer::start();
-    let shared = example("compare").env("REDIS_URL", redis.url()).output().unwrap();
-    let [memory, shared] = [memory, shared].map(|output| String::from_utf8(output.stdout).unwrap());
+    let (memory, redis) = (output("compare"), RedisServer::start());
+    let shared = output_of(example("compare").env("REDIS_URL", redis.url()));
     assert_eq!(memory, shared);
-    let lines: Vec<_> = memory.lines().skip(3).collect();
     assert_eq!(
-        lines,
+        memory[3..],
         [
             "token_bucket          10       0   retry after 4s",
             "leaky_bucket          10       0   retry after 4s",

@@ -6,10 +6,11 @@
 
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{BufReader, Write},
+    process::{Child, ChildStdout},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -31,7 +32,10 @@ const PROCESSES: usize = 4;
 const CLIENTS: usize = 4;
 const SLOTS: usize = 6;
 const TIME_TO_LIVE: Duration = Duration::from_secs(1);
-const DURATION: Duration = Duration::from_secs(4);
+/// The time between two events.
+const PERIOD: Duration = Duration::from_secs(1);
+/// The requests that the processes serve in all. A slow machine takes longer for them.
+const REQUESTS: usize = 100;
 
 fn concurrency() -> Concurrency {
     Concurrency::new(SLOTS as u32).time_to_live(TIME_TO_LIVE)
@@ -92,7 +96,7 @@ async fn serve(record: Record, mut seed: u64) -> Body {
     Body::from_stream(chunks)
 }
 
-/// A process, which the parent tells when to start.
+/// A process, which the parent tells when to start and when to end.
 async fn work(argument: &str) {
     let (url, path) = argument.split_once(' ').unwrap();
     let store = RedisStore::builder().url(url).deadline(support::redis::DEADLINE);
@@ -109,12 +113,12 @@ async fn work(argument: &str) {
     let server = Arc::new(Server::start(Router::new().route("/", handler).layer(layer)).await);
     println!("\nready");
     std::io::stdin().read_line(&mut String::new()).unwrap();
-    let end = Instant::now() + DURATION;
+    let is_over = Arc::new(AtomicBool::new(false));
     let clients: Vec<_> = (0..CLIENTS as u64)
         .map(|mut seed| {
-            let server = Arc::clone(&server);
+            let (server, is_over) = (Arc::clone(&server), Arc::clone(&is_over));
             tokio::spawn(async move {
-                while Instant::now() < end {
+                while !is_over.load(Ordering::Relaxed) {
                     // A third of the clients disconnect early.
                     let patience = [5, 15, 60_000][(next(&mut seed) % 3) as usize];
                     let reply = async { server.request("/").send().await.unwrap().bytes().await.is_ok() };
@@ -123,11 +127,20 @@ async fn work(argument: &str) {
             })
         })
         .collect();
+    // The clients run on other threads.
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    is_over.store(true, Ordering::Relaxed);
     for client in clients {
         client.await.unwrap();
     }
     // What clients have abandoned is released before the process ends.
     tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
+fn tell(processes: &mut [(Child, BufReader<ChildStdout>)], line: &str) {
+    for (process, _) in processes {
+        writeln!(process.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
 }
 
 /// The times at which requests of a process were certainly served, until the process was stopped or killed if it was.
@@ -187,33 +200,42 @@ fn four_processes_never_hold_too_much() {
     let (server, folder) = (RedisServer::start(), Folder::new("concurrency"));
     let files: Vec<String> = (0..PROCESSES).map(|number| folder.file(&number.to_string())).collect();
     let mut processes = start_all(test_path!("four_processes_never_hold_too_much"), &server.url(), &files);
-    for (process, _) in &mut processes {
-        writeln!(process.stdin.as_mut().unwrap(), "go").unwrap();
-    }
-    std::thread::sleep(DURATION / 4);
+    tell(&mut processes, "start");
+    std::thread::sleep(PERIOD);
     let stopped_at = now();
     signal(&processes[0].0, "-STOP");
     std::thread::sleep(TIME_TO_LIVE + TIME_TO_LIVE / 2);
     let resumed_at = now();
     signal(&processes[0].0, "-CONT");
-    std::thread::sleep(DURATION / 8);
+    std::thread::sleep(PERIOD / 2);
     let killed_at = now();
-    processes[1].0.kill().unwrap();
-    for (number, (mut process, _)) in processes.into_iter().enumerate() {
-        assert_eq!(process.wait().unwrap().success(), number != 1);
-    }
+    let (mut killed, _) = processes.remove(1);
+    killed.kill().unwrap();
+    assert!(!killed.wait().unwrap().success());
+    std::thread::sleep(PERIOD / 2);
 
-    let ended_at = now();
-    let mut all = Vec::new();
-    for (number, file) in files.iter().enumerate() {
-        let (disturbed_at, resumed_at) = match number {
-            0 => (Some(stopped_at), Some(resumed_at)),
-            1 => (Some(killed_at), None),
-            _ => (None, None),
-        };
-        all.extend(served(&fs::read_to_string(file).unwrap(), disturbed_at, resumed_at));
+    let all_served = || {
+        let mut all = Vec::new();
+        for (number, file) in files.iter().enumerate() {
+            let (disturbed_at, resumed_at) = match number {
+                0 => (Some(stopped_at), Some(resumed_at)),
+                1 => (Some(killed_at), None),
+                _ => (None, None),
+            };
+            all.extend(served(&fs::read_to_string(file).unwrap(), disturbed_at, resumed_at));
+        }
+        all
+    };
+    let deadline = Instant::now() + support::redis::DEADLINE;
+    while Instant::now() < deadline && (all_served().len() < REQUESTS || most_at_once(&all_served()) < SLOTS) {
+        std::thread::sleep(PERIOD / 10);
     }
-    assert!(all.len() > 100, "{} requests", all.len());
+    tell(&mut processes, "end");
+    for (mut process, _) in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    let (ended_at, all) = (now(), all_served());
+    assert!(all.len() >= REQUESTS, "{} requests", all.len());
     assert_eq!(most_at_once(&all), SLOTS);
 
     // What the processes have left expires with the time-to-live, on the clock of Redis.

@@ -162,6 +162,21 @@ fn a_trusted_header_can_be_a_forwarding_header() {
     }
 }
 
+/// A proxy that appends its header instead of replacing it leaves the line of the client in front of its own.
+#[test]
+fn the_last_line_of_a_trusted_header_is_kept() {
+    for name in ["x-plan", "x-forwarded-user", "x-real-ip"] {
+        let rules = trusting(&format!("headers = [\"{name}\"]"));
+        let (sent, address) = ([(name, "forged"), (name, "last")], ("x-forwarded-for", "10.0.0.1"));
+        assert_sanitized(&rules, from("10.0.0.1", &sent), &[address, sent[1]]);
+        assert_sanitized(
+            &rules,
+            from("203.0.113.9", &sent),
+            &[("x-forwarded-for", "203.0.113.9")],
+        );
+    }
+}
+
 #[test]
 fn other_forwarding_headers_are_kept_only_from_proxies() {
     let sent = [

@@ -39,7 +39,7 @@ pub(crate) fn sanitize_forwarded(headers: &mut HeaderMap, peer: Option<IpAddr>, 
         append_address(headers, &forwarding, peer);
     }
     remove_matching(headers, |name| is_lookalike(name, proxies.headers()));
-    for name in proxies.headers().iter().filter(|name| !identifies_client(name)) {
+    for name in proxies.headers().iter().filter(|name| **name != forwarding) {
         match is_trusted {
             false => drop(headers.remove(name)),
             true if *name == COOKIE => {}

@@ -75,7 +75,7 @@ async fn http_2_with_prior_knowledge_is_closed() {
 }
 
 /// Ambiguous requests, and what the gateway forwards, without the headers that it adds.
-const AMBIGUOUS: [(&str, &str); 8] = [
+const AMBIGUOUS: [(&str, &str); 10] = [
     // Lines that end in LF alone.
     (
         "GET / HTTP/1.1\nhost: a\nx: y\n\n",
@@ -111,6 +111,15 @@ const AMBIGUOUS: [(&str, &str); 8] = [
     (
         "GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody",
         "GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody",
+    ),
+    // Chunks with methods that usually have no body.
+    (
+        "GET / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+        "GET / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+    ),
+    (
+        "DELETE / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+        "DELETE / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
     ),
 ];
 

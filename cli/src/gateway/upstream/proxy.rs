@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use axum::body::Body;
 use http::{
     HeaderValue, Request, Response, Uri, Version,
-    header::VIA,
+    header::{TRANSFER_ENCODING, VIA},
     uri::{Authority, Scheme},
 };
 use hyper::body::{Body as _, Incoming};
@@ -117,6 +117,11 @@ impl Proxy {
         head.uri = Uri::from_parts(target).expect("a normalized path is valid");
         head.version = Version::HTTP_11;
         let has_no_body = body.is_end_stream();
+        if !has_no_body && body.size_hint().exact().is_none() {
+            // hyper adds it only to methods that usually have a body, and drops the body of others.
+            head.headers
+                .insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
         let (body, mut upload) = RequestBody::new(body, head.extensions.remove::<UnreadBody>());
         // Avoids a `Transfer-Encoding` header for requests without a body.
         let body = if has_no_body { Body::empty() } else { Body::new(body) };

@@ -1,7 +1,7 @@
 //! Stacked layers: each decides separately, and their headers are combined.
 
-use axum::{Router, extract::Request, routing::get};
-use tollgate::{FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Tier};
+use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use tollgate::{Concurrency, FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{Server, TestStore, on_both_stores};
 
@@ -10,6 +10,7 @@ on_both_stores![
     a_denial_by_the_outer_layer_does_not_charge_the_inner_one,
     a_denial_by_the_inner_layer_keeps_the_outer_charge,
     the_headers_of_a_denying_inner_layer_are_kept,
+    the_headers_of_an_inner_layer_that_is_full_are_kept,
     layers_with_other_header_names_add_their_own_headers,
 ];
 
@@ -87,6 +88,28 @@ async fn the_headers_of_a_denying_inner_layer_are_kept<St: TestStore>() {
     assert_eq!(server.get("/").await.all(), (200, "-".into(), limits));
     let limits = format!(r#"1000 400 660 | {policies} | "bytes";r=400;t=45"#);
     assert_eq!(server.get("/").await.all(), (429, "45".into(), limits));
+}
+
+/// Its status is that of an unavailable service, of which the headers of both layers tell.
+async fn the_headers_of_an_inner_layer_that_is_full_are_kept<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let slots = |limit| Tier::new("slots", Concurrency::new(limit).unavailable_when_full(), Global);
+    let full = RateLimitLayer::new(slots(10).cost(|_: &Request| 11), store.clone());
+    let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store);
+    let unavailable = get(async || StatusCode::SERVICE_UNAVAILABLE);
+    let app = Router::new()
+        .route("/full", get(async || "done").layer(full))
+        .route("/unavailable", unavailable)
+        .layer(outer);
+    let server = Server::start(app).await;
+    let policy = r#""global";q=9;w=3600"#;
+    let full = server.get("/full").await;
+    assert_eq!(full.status, 503);
+    assert_eq!(full.header("ratelimit"), r#""slots";r=10"#);
+    assert_eq!(full.header("x-ratelimit-limit"), "10");
+    let unavailable = server.get("/unavailable").await.all();
+    let limits = format!(r#"9 7 3600 | {policy} | "global";r=7;t=2985"#);
+    assert_eq!(unavailable, (503, "-".into(), limits));
 }
 
 async fn layers_with_other_header_names_add_their_own_headers<St: TestStore>() {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header::CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Method, Request, Response, header::CONTENT_TYPE};
 
 use super::{
     super::{Rejection, Respond},
+    denial,
     headers::{Headers, forward},
     held_body::{forward_permit, hold},
     rpc_status,
@@ -13,7 +14,7 @@ use super::{
 use crate::{decision::Decision, extract::KeyError, permit::Permit};
 
 const MEDIA_TYPE: &str = "application/grpc";
-const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+pub(super) const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 const GRPC_STATUS_DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 const GRPC_RETRY_PUSHBACK_MS: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
@@ -54,8 +55,8 @@ impl<B, C: Default + 'static, E> Respond<Request<B>, Response<C>, E> for GrpcRes
     }
 
     fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
-        let headers = response.headers_mut();
-        self.headers.write(decision, is_limited(headers), headers);
+        let denied_inside = denial::is_denial(true, response);
+        self.headers.write(decision, denied_inside, response.headers_mut());
     }
 
     fn hold(&self, permit: Permit, response: &mut Response<C>) {
@@ -75,15 +76,10 @@ pub(super) fn is_grpc<B>(request: &Request<B>) -> bool {
     })
 }
 
-/// Whether a limit denied the call.
-pub(super) fn is_limited(headers: &HeaderMap) -> bool {
-    let status = headers.get(GRPC_STATUS);
-    status.is_some_and(|status| *status == HeaderValue::from(Code::ResourceExhausted as u16))
-}
-
 /// A gRPC trailers-only response: it ends with its headers, and its body is empty.
 pub(super) fn reject<C>(rejection: &Rejection, empty: C) -> Response<C> {
     let mut response = Response::new(empty);
+    denial::mark(rejection, &mut response);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     let code = code(rejection) as u16;
@@ -99,7 +95,7 @@ pub(super) fn reject<C>(rejection: &Rejection, empty: C) -> Response<C> {
 }
 
 /// The gRPC status codes of rejections.
-enum Code {
+pub(super) enum Code {
     InvalidArgument = 3,
     PermissionDenied = 7,
     ResourceExhausted = 8,

@@ -4,6 +4,7 @@ mod base64;
 mod body;
 #[cfg(feature = "axum")]
 mod decision_extractor;
+mod denial;
 mod grpc;
 mod header_list;
 mod header_values;

@@ -3,13 +3,14 @@
 use std::{fmt, sync::Arc};
 
 use http::{
-    HeaderValue, Request, Response, StatusCode,
+    HeaderValue, Request, Response,
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
 use super::{
     super::{Rejection, Respond},
     body::{BodyFormat, RejectionBody},
+    denial,
     grpc::{self, GrpcResponder},
     header_values::ResetUnit,
     headers::{HeaderNames, Headers, forward},
@@ -214,10 +215,7 @@ impl HttpResponder {
     }
 
     fn write_headers<C>(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
-        let denied_inside = match is_grpc {
-            true => grpc::is_limited(response.headers()),
-            false => response.status() == StatusCode::TOO_MANY_REQUESTS,
-        };
+        let denied_inside = denial::is_denial(is_grpc, response);
         self.headers.write(decision, denied_inside, response.headers_mut());
     }
 
@@ -225,6 +223,7 @@ impl HttpResponder {
         let RejectionBody { content_type, text } = self.format.body(rejection);
         let mut response = Response::new(text);
         *response.status_mut() = rejection.status();
+        denial::mark(rejection, &mut response);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type);
         if let Some(seconds) = rejection.retry_after_secs() {

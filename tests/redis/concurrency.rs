@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tollgate::{
     Charge, Charges, Concurrency, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, Store,
+    StoreError,
 };
 
 use support::{
     cluster::Cluster,
+    leaks::tasks,
     proxy::Proxy,
-    redis::{RedisServer, acquire, poll_once, query, stored},
+    redis::{RedisServer, acquire, calls, info, poll_once, query, stored, stored_all},
     wait::eventually,
 };
 
@@ -115,12 +118,68 @@ async fn a_denial_is_not_cached() {
 async fn a_cancelled_acquire_holds_nothing() {
     let server = RedisServer::start();
     let (store, limit) = (server.store().build().unwrap(), limit(3));
+    let other = server.store().build().unwrap();
+    // On a connection that exists, an acquire is sent when it is first polled.
+    store.check().await.unwrap();
     for _ in 0..20 {
         let mut decision = store.apply(Operation::Acquire(charge(&limit).into()));
         poll_once(&mut decision).await;
         drop(decision);
     }
-    eventually("all slots are free", async || free(&store, &limit).await == 3).await;
+    // Long before the time-to-live of 30 seconds.
+    eventually("all slots are free", async || free(&other, &limit).await == 3).await;
+}
+
+/// As in the background work of a handler, which holds the permit of its request.
+#[tokio::test]
+async fn what_a_thread_without_a_runtime_releases_is_free() {
+    let server = RedisServer::start();
+    let [store, other] = [(); 2].map(|()| server.store().build().unwrap());
+    let limit = limit(2);
+    let mut held = acquire(&store, charge(&limit)).await;
+    let release = store.apply(Operation::Refund(held.take_receipt().unwrap()));
+    let released = std::thread::spawn(|| release.now_or_never()).join().unwrap();
+    assert!(matches!(released, Some(Err(StoreError::NoRuntime))));
+    // Long before the time-to-live of 30 seconds.
+    eventually("all slots are free", async || free(&other, &limit).await == 2).await;
+}
+
+/// A task that renews what nobody can release any more would keep it for ever.
+#[tokio::test]
+async fn a_dropped_store_leaves_no_task() {
+    let server = RedisServer::start();
+    let limit = Limit::new("uploads", Concurrency::new(2).time_to_live(Duration::from_secs(1)));
+    let store = server.store().build().unwrap();
+    assert!(acquire(&store, charge(&limit)).await.admits());
+    assert!(tasks() > 0);
+    drop(store);
+    eventually("the tasks have ended", async || tasks() == 0).await;
+}
+
+/// Redis is blocked by a call for as long as it takes, so no call renews more than half of what a call may contain.
+#[tokio::test]
+async fn many_keys_are_renewed_in_many_calls() {
+    const KEYS: u64 = 640;
+    let server = RedisServer::start();
+    let (store, limit) = (server.store().build().unwrap(), limit(2));
+    let mut names = Vec::new();
+    for user in 0..KEYS {
+        let key = Key::named("user", user);
+        names.push(store.redis_key(&limit, &key));
+        assert!(acquire(&store, Charge::new(limit.clone(), key)).await.admits());
+    }
+    let mut redis = server.client();
+    let before = stored_all(&mut redis, &names);
+    query::<u64>(&mut redis, "CLIENT KILL TYPE normal");
+    let calls_before = calls(&mut redis, "evalsha");
+    eventually("the node has connected again, and all keys are renewed", async || {
+        let peek = store.apply(Operation::Peek(charge(&limit).into()));
+        drop(peek.await);
+        let now = stored_all(&mut redis, &names);
+        now.iter().zip(&before).all(|(now, before)| now != before)
+    })
+    .await;
+    assert!(calls(&mut redis, "evalsha") - calls_before >= KEYS / 64);
 }
 
 #[tokio::test]
@@ -252,6 +311,29 @@ async fn a_slot_is_held_for_longer_than_the_time_to_live() {
     assert_eq!(free(&store, &limit).await, 1);
 }
 
+/// From then on it expires sooner, so it is renewed sooner, too.
+#[tokio::test]
+async fn a_slot_outlives_a_shorter_time_to_live() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let server = RedisServer::start();
+    let clock = ManualClock::at(1_700_000_000_000_000);
+    let store = server.store().clock(clock.clone()).build().unwrap();
+    let limit = |time_to_live| Limit::new("uploads", Concurrency::new(3).time_to_live(time_to_live));
+    let (long, short) = (limit(3600 * SECOND), limit(SECOND));
+    let first = acquire(&store, charge(&long)).await;
+    let second = acquire(&store, charge(&short)).await;
+    let (mut redis, key) = (server.client(), store.redis_key(&short, &Key::GLOBAL));
+    let mut last = stored(&mut redis, &key);
+    for _ in 0..4 {
+        clock.advance(SECOND / 2);
+        eventually("it is renewed", async || stored(&mut redis, &key) != last).await;
+        last = stored(&mut redis, &key);
+    }
+    assert_eq!(free(&store, &short).await, 1);
+    release(&store, first).await;
+    release(&store, second).await;
+}
+
 #[tokio::test]
 async fn a_reset_does_not_free_what_is_held() {
     let server = RedisServer::start();
@@ -301,4 +383,45 @@ async fn a_cluster_holds_slots_of_several_nodes_all_or_none() {
     for limit in &limits {
         eventually("all are free", async || free(&store, limit).await == 2).await;
     }
+}
+
+/// A primary that dies has acknowledged writes that it did not replicate. Then Redis knows the node, but counts less than it holds.
+#[tokio::test]
+async fn what_a_failover_has_lost_is_restored() {
+    let mut cluster = Cluster::start();
+    let [node, other] = [(); 2].map(|()| cluster.store().build().unwrap());
+    let limit = limit(4);
+    let slot = cluster.slot_of(&node.redis_key(&limit, &Key::GLOBAL));
+    let primary = cluster.node_of(slot);
+    let (port, mut redis) = (cluster.nodes[primary].port(), cluster.client_of(slot));
+    let is_replica =
+        |server: &&RedisServer| info(&mut server.client(), "replication", "master_port:") == u64::from(port);
+    let mut replica = cluster.nodes.iter().find(is_replica).unwrap().client();
+
+    let mut held = vec![acquire(&node, charge(&limit)).await];
+    eventually("it is replicated", async || {
+        let written = info(&mut redis, "replication", "master_repl_offset:");
+        info(&mut replica, "replication", "slave_repl_offset:") >= written
+    })
+    .await;
+    // The replica cannot connect again.
+    query::<()>(&mut replica, "CONFIG SET masterauth none");
+    query::<u64>(&mut redis, "CLIENT KILL TYPE replica");
+    for _ in 0..2 {
+        held.push(acquire(&node, charge(&limit)).await);
+    }
+    assert_eq!(free(&other, &limit).await, 1);
+    cluster.nodes[primary].kill();
+    cluster.await_failover(slot, primary);
+    for store in [&node, &other] {
+        eventually("the nodes are connected", async || {
+            store.apply(Operation::Peek(charge(&limit).into())).await.is_ok()
+        })
+        .await;
+    }
+    eventually("all are held again", async || free(&other, &limit).await == 1).await;
+    for held in held {
+        release(&node, held).await;
+    }
+    assert_eq!(free(&other, &limit).await, 4);
 }

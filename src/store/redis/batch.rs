@@ -174,7 +174,8 @@ impl Request {
             _ => 1,
         };
         let leases = self.lease_asks.iter().map(LeaseAsk::charge);
-        self.operation.charges().chain(leases).map(weight).sum()
+        let renewals = self.slot_calls.iter().filter(|call| call.is_renewal()).count();
+        self.operation.charges().chain(leases).map(weight).sum::<usize>() + renewals
     }
 }
 

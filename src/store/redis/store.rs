@@ -194,6 +194,7 @@ impl RedisDecision {
             operation => operation,
         };
         if Handle::try_current().is_err() {
+            self.store.batcher.drop_unsent(operation);
             return Ok(Err(StoreError::NoRuntime));
         }
         Err(operation)
@@ -302,6 +303,9 @@ impl Drop for RedisDecision {
         let Some((_, mut pending)) = self.pending.take() else {
             return;
         };
+        if self.has_slots {
+            self.store.batcher.start_renewer();
+        }
         let (store, local) = (Arc::clone(&self.store), self.local.take());
         let runtime = Handle::try_current().ok().filter(|_| pending.is_sent());
         match (local, runtime) {

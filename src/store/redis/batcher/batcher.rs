@@ -199,11 +199,19 @@ impl Batcher {
     /// Renews what this node holds in the background, while it holds anything.
     pub(crate) fn start_renewer(self: &Arc<Self>) {
         let batcher = Arc::downgrade(self);
-        self.holder.start_renewer(move |renewal| {
-            if let Some(batcher) = batcher.upgrade() {
+        self.holder.start_renewer(move |renewal| match batcher.upgrade() {
+            Some(batcher) => {
                 batcher.renew_slots(renewal);
+                true
             }
+            None => false,
         });
+    }
+
+    /// Lets the holder know of an operation that cannot be sent: what it would release is held no longer.
+    pub(crate) fn drop_unsent(&self, operation: Operation) {
+        let (mut request, _) = Request::new(operation, Instant::now());
+        request.add_slot_calls(&self.holder);
     }
 
     fn renew_slots(self: &Arc<Self>, renewal: SlotCall) {

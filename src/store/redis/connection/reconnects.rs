@@ -1,10 +1,10 @@
-//! The connections that were replaced.
+//! The connections that were replaced, and the nodes that joined a cluster.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
-/// The connections that were replaced. After each, Redis may be another server, or have lost data.
+/// The connections that were replaced, and the nodes that joined a cluster. After each, Redis may be another server, or have lost data.
 #[derive(Default)]
 pub(crate) struct Reconnects {
     count: AtomicU64,
@@ -17,7 +17,7 @@ impl Reconnects {
         self.count.load(Ordering::Acquire)
     }
 
-    pub(super) fn increment(&self) {
+    pub(crate) fn increment(&self) {
         self.count.fetch_add(1, Ordering::AcqRel);
         self.wake.notify_one();
     }

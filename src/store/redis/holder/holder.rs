@@ -24,6 +24,10 @@ use crate::{
 /// How long after a renewal without an answer the next one is sent.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
+/// The maximal number of renewals at a time: half of what a call contains, so that requests are not delayed when all keys have to be
+/// renewed. Those without an answer for [`RETRY_INTERVAL`] do not count: other nodes of a cluster may answer.
+const MAX_RENEWALS: usize = 64;
+
 /// A holder: one store, with a random id.
 pub(crate) struct NodeHolder {
     id: u64,
@@ -46,8 +50,8 @@ struct HeldKey {
     slots: KeySlots,
     /// When it is renewed next.
     renew_at: Instant,
-    /// Whether a renewal is in flight.
-    is_renewing: bool,
+    /// When the renewal in flight was sent.
+    renewal_sent: Option<Instant>,
 }
 
 impl HeldKey {
@@ -134,22 +138,31 @@ impl NodeHolder {
         });
     }
 
-    /// The keys to renew now, and when the next ones are due.
+    /// The keys to renew now, and when the next ones are due. If more are due, the answers wake up the task.
     pub(super) fn due(&self, now: Instant) -> (Vec<(Charge, Holder)>, Option<Instant>) {
         let reconnects = self.reconnects.count();
         let is_reconnected = self.seen_reconnects.swap(reconnects, Ordering::AcqRel) != reconnects;
         let mut keys = self.lock();
+        let is_recent = |sent: Instant| now < sent + RETRY_INTERVAL;
+        let mut renewals = keys
+            .iter()
+            .filter(|key| key.renewal_sent.is_some_and(is_recent))
+            .count();
         let (mut due, mut next) = (Vec::new(), None);
         for key in keys.iter_mut() {
             // Redis may have lost the last changes, or all.
             if is_reconnected && key.slots.count() > 0 {
                 self.begin_epoch(key);
             }
-            if key.is_renewing {
+            if key.renewal_sent.is_some() {
                 continue;
             }
             if key.renew_at <= now {
-                key.is_renewing = true;
+                if renewals == MAX_RENEWALS {
+                    continue;
+                }
+                renewals += 1;
+                key.renewal_sent = Some(now);
                 key.renew_at = now + key.renewal_interval();
                 due.push((key.charge.clone(), key.slots.send()));
             } else {
@@ -163,7 +176,7 @@ impl NodeHolder {
     /// The answer to a renewal.
     pub(super) fn renewed(&self, charge: &Charge, sender: Holder, answer: SlotAnswer) {
         self.with(charge, |key| {
-            key.is_renewing = false;
+            key.renewal_sent = None;
             if answer.apply(&mut key.slots, sender, 0) == Answered::StateLost {
                 self.begin_epoch(key);
             } else if !key.slots.is_confirmed() {
@@ -177,7 +190,7 @@ impl NodeHolder {
     /// There is no answer to a renewal. The next one follows soon, if necessary in another epoch.
     pub(super) fn renewal_lost(&self, charge: &Charge, sender: Holder) {
         self.with(charge, |key| {
-            key.is_renewing = false;
+            key.renewal_sent = None;
             if key.slots.renewal_lost(sender) {
                 self.begin_epoch(key);
             }
@@ -220,14 +233,18 @@ impl NodeHolder {
                     charge: Charge::new(charge.limit.clone(), charge.key.clone()),
                     slots: KeySlots::new(self.id, self.epoch.load(Ordering::Acquire)),
                     renew_at: Instant::now(),
-                    is_renewing: false,
+                    renewal_sent: None,
                 };
                 let renew_at = key.renew_at + key.renewal_interval();
                 vacant.insert(HeldKey { renew_at, ..key })
             }
         };
         let key = entry.get_mut();
-        key.charge.limit.update_to(&charge.limit);
+        if key.charge.limit.update_to(&charge.limit) {
+            // From this call on, its time-to-live may be shorter.
+            key.renew_at = key.renew_at.min(Instant::now() + key.renewal_interval());
+            self.reconnects.wake.notify_one();
+        }
         let changed = change(key);
         if key.slots.is_idle() {
             entry.remove();

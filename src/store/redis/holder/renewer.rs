@@ -22,8 +22,8 @@ const MAX_DELAY: Duration = Duration::from_secs(1);
 struct Running(Arc<NodeHolder>);
 
 impl NodeHolder {
-    /// Starts a task that renews by `renew` while anything is held, unless one is running.
-    pub(crate) fn start_renewer(self: &Arc<Self>, renew: impl Fn(SlotCall) + Send + 'static) {
+    /// Starts a task that renews by `renew` while anything is held, unless one is running. `renew` returns whether the store still exists.
+    pub(crate) fn start_renewer(self: &Arc<Self>, renew: impl Fn(SlotCall) -> bool + Send + 'static) {
         if self.is_idle() {
             return;
         }
@@ -45,7 +45,9 @@ impl NodeHolder {
             while !holder.is_idle() || !holder.end_renewer() {
                 let (due, next) = holder.due(Instant::now());
                 for (charge, sender) in due {
-                    renew(SlotCall::renew(holder, charge, sender));
+                    if !renew(SlotCall::renew(holder, charge, sender)) {
+                        return;
+                    }
                 }
                 let latest = Instant::now() + MAX_INTERVAL;
                 let next = next.map_or(latest, |next| next.min(latest));

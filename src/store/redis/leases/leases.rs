@@ -102,12 +102,16 @@ impl Leases {
         InFlight(Arc::clone(&self.calls))
     }
 
+    pub(super) fn has_calls_in_flight(&self) -> bool {
+        self.calls.count.load(Ordering::Acquire) > 0
+    }
+
     /// Waits until no call is in flight.
     pub(crate) async fn calls_ended(&self) {
         loop {
             // It is notified of what ends from here on.
             let ended = self.calls.ended.notified();
-            if self.calls.count.load(Ordering::Acquire) == 0 {
+            if !self.has_calls_in_flight() {
                 return;
             }
             ended.await;

@@ -47,7 +47,8 @@ impl Leases {
                 let due = next.unwrap_or_else(|| Instant::now() + IDLE_TIME);
                 leases.returner_due.store(leases.micros(due), Ordering::Release);
                 let woken = timeout_at(due, leases.wake_returner.notified()).await;
-                if woken.is_err() && next.is_none() {
+                // A lease that is asked for may arrive too late.
+                if woken.is_err() && next.is_none() && !leases.has_calls_in_flight() {
                     return;
                 }
             }

@@ -139,7 +139,13 @@ impl Topology {
             let timeout = config.connect_timeout;
             let ranges = query_first(targets, &query, timeout, slot_map::parse_ranges).await?;
             if let Some(topology) = topology.upgrade() {
-                topology.write(|map| *map = map.updated(&ranges, |host, port| topology.new_node(host, port)));
+                topology.write(|map| {
+                    let is_first = map.nodes.is_empty();
+                    *map = map.updated(&ranges, |host, port| match is_first {
+                        true => topology.new_node(host, port),
+                        false => topology.joined_node(host, port),
+                    });
+                });
             }
             Ok(())
         }))
@@ -148,7 +154,7 @@ impl Topology {
     /// Updates the slot map after a MOVED redirect.
     pub(super) fn moved(&self, slot: Slot, from: &Arc<Node>, to: &str) {
         self.write(|map| {
-            if let Some(number) = map.redirect_target(to, from, |host, port| self.new_node(host, port)) {
+            if let Some(number) = map.redirect_target(to, from, |host, port| self.joined_node(host, port)) {
                 map.set_owner(slot, number);
             }
         });
@@ -159,11 +165,18 @@ impl Topology {
     /// The node that a redirect names.
     pub(super) fn redirect_target(&self, from: &Arc<Node>, to: &str) -> Option<Arc<Node>> {
         self.write(|map| {
-            let number = map.redirect_target(to, from, |host, port| self.new_node(host, port))?;
+            let number = map.redirect_target(to, from, |host, port| self.joined_node(host, port))?;
             map.nodes
                 .get(usize::from(number) - 1)
                 .map(|known| Arc::clone(&known.node))
         })
+    }
+
+    /// A node that was found after others. It may be a promoted replica, which lacks the last writes.
+    fn joined_node(&self, host: &str, port: u16) -> Arc<Node> {
+        let cluster = self.cluster.as_ref().expect("nodes join only a cluster");
+        cluster.seeds[0].reconnects.increment();
+        self.new_node(host, port)
     }
 
     /// A node of the cluster, with the connection settings of the seeds.

@@ -1,9 +1,14 @@
 //! Stacked layers: each decides separately, and their headers are combined.
 
-use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use axum::{
+    Router,
+    extract::Request,
+    http::StatusCode,
+    routing::{any, get},
+};
 use tollgate::{Concurrency, FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Tier};
 
-use crate::over_http::fixture::{Server, TestStore, on_both_stores};
+use crate::over_http::fixture::{Reply, Server, TestStore, on_both_stores};
 
 on_both_stores![
     lists_are_appended_and_the_smaller_remaining_is_reported,
@@ -90,7 +95,7 @@ async fn the_headers_of_a_denying_inner_layer_are_kept<St: TestStore>() {
     assert_eq!(server.get("/").await.all(), (429, "45".into(), limits));
 }
 
-/// Its status is that of an unavailable service, of which the headers of both layers tell.
+/// Its status is that of an unavailable service, whose responses have the headers of the outer layer.
 async fn the_headers_of_an_inner_layer_that_is_full_are_kept<St: TestStore>() {
     let (store, _) = St::fresh();
     let slots = |limit| Tier::new("slots", Concurrency::new(limit).unavailable_when_full(), Global);
@@ -98,17 +103,21 @@ async fn the_headers_of_an_inner_layer_that_is_full_are_kept<St: TestStore>() {
     let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store);
     let unavailable = get(async || StatusCode::SERVICE_UNAVAILABLE);
     let app = Router::new()
-        .route("/full", get(async || "done").layer(full))
+        .route("/full", any(async || "done").layer(full))
         .route("/unavailable", unavailable)
         .layer(outer);
     let server = Server::start(app).await;
     let policy = r#""global";q=9;w=3600"#;
     let full = server.get("/full").await;
-    assert_eq!(full.status, 503);
-    assert_eq!(full.header("ratelimit"), r#""slots";r=10"#);
-    assert_eq!(full.header("x-ratelimit-limit"), "10");
+    let grpc = server.post("/full").header("content-type", "application/grpc");
+    let grpc = Reply::to(grpc).await;
+    assert_eq!((full.status, grpc.header("grpc-status")), (503, "14".into()));
+    for reply in [full, grpc] {
+        assert_eq!(reply.header("ratelimit"), r#""slots";r=10"#);
+        assert_eq!(reply.header("x-ratelimit-limit"), "10");
+    }
     let unavailable = server.get("/unavailable").await.all();
-    let limits = format!(r#"9 7 3600 | {policy} | "global";r=7;t=2985"#);
+    let limits = format!(r#"9 6 3600 | {policy} | "global";r=6;t=2985"#);
     assert_eq!(unavailable, (503, "-".into(), limits));
 }
 

@@ -1,11 +1,8 @@
-//! Recognizes the denials of inner layers, whose headers outer layers keep.
+//! Marks the denials that outer layers would not recognize by their status. Outer layers keep the headers of a denial.
 
-use http::{HeaderValue, Response, StatusCode};
+use http::Response;
 
-use super::{
-    super::Rejection,
-    grpc::{Code, GRPC_STATUS},
-};
+use super::super::Rejection;
 
 /// In the extensions of a denial that reports that the service is unavailable, as other responses do too.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +15,6 @@ pub(super) fn mark<C>(rejection: &Rejection, response: &mut Response<C>) {
     }
 }
 
-/// Whether a limit denied the request, or the service did with the same status.
-pub(super) fn is_denial<C>(is_grpc: bool, response: &Response<C>) -> bool {
-    let has_status = match is_grpc {
-        true => {
-            let status = response.headers().get(GRPC_STATUS);
-            status.is_some_and(|status| *status == HeaderValue::from(Code::ResourceExhausted as u16))
-        }
-        false => response.status() == StatusCode::TOO_MANY_REQUESTS,
-    };
-    has_status || response.extensions().get::<DeniedAsUnavailable>().is_some()
+pub(super) fn is_marked<C>(response: &Response<C>) -> bool {
+    response.extensions().get::<DeniedAsUnavailable>().is_some()
 }

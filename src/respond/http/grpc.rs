@@ -14,7 +14,7 @@ use super::{
 use crate::{decision::Decision, extract::KeyError, permit::Permit};
 
 const MEDIA_TYPE: &str = "application/grpc";
-pub(super) const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 const GRPC_STATUS_DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 const GRPC_RETRY_PUSHBACK_MS: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
@@ -55,7 +55,7 @@ impl<B, C: Default + 'static, E> Respond<Request<B>, Response<C>, E> for GrpcRes
     }
 
     fn admit(&self, (): (), decision: &Decision, response: &mut Response<C>) {
-        let denied_inside = denial::is_denial(true, response);
+        let denied_inside = is_denial(response);
         self.headers.write(decision, denied_inside, response.headers_mut());
     }
 
@@ -74,6 +74,13 @@ pub(super) fn is_grpc<B>(request: &Request<B>) -> bool {
     parts.is_some_and(|(start, rest)| {
         start.eq_ignore_ascii_case(MEDIA_TYPE.as_bytes()) && matches!(rest.first(), None | Some(b'+' | b';'))
     })
+}
+
+/// Whether a limit denied the call, or the service did with the same status.
+pub(super) fn is_denial<C>(response: &Response<C>) -> bool {
+    let status = response.headers().get(GRPC_STATUS);
+    let is_limited = status.is_some_and(|status| *status == HeaderValue::from(Code::ResourceExhausted as u16));
+    is_limited || denial::is_marked(response)
 }
 
 /// A gRPC trailers-only response: it ends with its headers, and its body is empty.
@@ -95,7 +102,7 @@ pub(super) fn reject<C>(rejection: &Rejection, empty: C) -> Response<C> {
 }
 
 /// The gRPC status codes of rejections.
-pub(super) enum Code {
+enum Code {
     InvalidArgument = 3,
     PermissionDenied = 7,
     ResourceExhausted = 8,

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use http::{
-    HeaderValue, Request, Response,
+    HeaderValue, Request, Response, StatusCode,
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
@@ -215,7 +215,10 @@ impl HttpResponder {
     }
 
     fn write_headers<C>(&self, is_grpc: bool, decision: &Decision, response: &mut Response<C>) {
-        let denied_inside = denial::is_denial(is_grpc, response);
+        let denied_inside = match is_grpc {
+            true => grpc::is_denial(response),
+            false => response.status() == StatusCode::TOO_MANY_REQUESTS || denial::is_marked(response),
+        };
         self.headers.write(decision, denied_inside, response.headers_mut());
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tollgate::{
     Charge, Charges, Concurrency, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, Store,
-    StoreError,
+    StoreError, redis::Connection,
 };
 
 use support::{
@@ -33,6 +33,13 @@ async fn free(store: &RedisStore, limit: &Limit) -> u64 {
 async fn release(store: &RedisStore, mut decision: Decision) -> Decision {
     let receipt = decision.take_receipt().unwrap();
     store.apply(Operation::Refund(receipt)).await.unwrap()
+}
+
+/// Lets some time pass on the clock of the store, and waits until the key is renewed.
+async fn await_renewal(clock: &ManualClock, elapsed: Duration, redis: &mut Connection, key: &str) {
+    let before = stored(redis, key);
+    clock.advance(elapsed);
+    eventually("it is renewed", async || stored(redis, key) != before).await;
 }
 
 #[tokio::test]
@@ -144,7 +151,7 @@ async fn what_a_thread_without_a_runtime_releases_is_free() {
     eventually("all slots are free", async || free(&other, &limit).await == 2).await;
 }
 
-/// A task that renews what nobody can release any more would keep it for ever.
+/// A task that renews what no request can release any more would hold it for ever.
 #[tokio::test]
 async fn a_dropped_store_leaves_no_task() {
     let server = RedisServer::start();
@@ -300,11 +307,8 @@ async fn a_slot_is_held_for_longer_than_the_time_to_live() {
     let limit = Limit::new("uploads", Concurrency::new(1).time_to_live(SECOND));
     let held = acquire(&store, charge(&limit)).await;
     let (mut redis, key) = (server.client(), store.redis_key(&limit, &Key::GLOBAL));
-    let mut last = stored(&mut redis, &key);
     for _ in 0..6 {
-        clock.advance(SECOND / 2);
-        eventually("it is renewed", async || stored(&mut redis, &key) != last).await;
-        last = stored(&mut redis, &key);
+        await_renewal(&clock, SECOND / 2, &mut redis, &key).await;
         assert_eq!(free(&store, &limit).await, 0);
     }
     release(&store, held).await;
@@ -323,11 +327,8 @@ async fn a_slot_outlives_a_shorter_time_to_live() {
     let first = acquire(&store, charge(&long)).await;
     let second = acquire(&store, charge(&short)).await;
     let (mut redis, key) = (server.client(), store.redis_key(&short, &Key::GLOBAL));
-    let mut last = stored(&mut redis, &key);
     for _ in 0..4 {
-        clock.advance(SECOND / 2);
-        eventually("it is renewed", async || stored(&mut redis, &key) != last).await;
-        last = stored(&mut redis, &key);
+        await_renewal(&clock, SECOND / 2, &mut redis, &key).await;
     }
     assert_eq!(free(&store, &short).await, 1);
     release(&store, first).await;

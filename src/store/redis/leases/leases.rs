@@ -45,7 +45,7 @@ pub(crate) struct Leases {
     returned: Mutex<Vec<Charged>>,
     /// Wakes up the task that returns units.
     pub(super) wake_returner: Notify,
-    /// When that task runs next, in microseconds since the start; 0 if there is none.
+    /// When that task runs next, in microseconds since the start; 0 if there is none, and the maximum while it runs.
     pub(super) returner_due: AtomicU64,
     start: Instant,
     calls: Arc<CallsInFlight>,

@@ -19,6 +19,9 @@ const IDLE_TIME: Duration = Duration::from_secs(1);
 /// A task that is late by this much is on a runtime that is not running.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
+/// The due time while the task runs, which is after that of every lease.
+const RUNNING: u64 = u64::MAX;
+
 /// However the task ends, another can be started.
 struct Running(Arc<Leases>);
 
@@ -27,7 +30,7 @@ impl Leases {
     /// the first continues.
     pub(crate) fn start_returner(self: &Arc<Self>, give_back: impl Fn(Charged) + Send + 'static) {
         let (now, due) = (self.micros(Instant::now()), self.returner_due.load(Ordering::Acquire));
-        let is_running = due > 0 && now <= due + MAX_DELAY.as_micros() as u64;
+        let is_running = due > 0 && now <= due.saturating_add(MAX_DELAY.as_micros() as u64);
         let Ok(runtime) = Handle::try_current() else { return };
         let swap = |due| {
             self.returner_due
@@ -41,6 +44,8 @@ impl Leases {
             let Running(leases) = &running;
             loop {
                 let taken = leases.in_flight();
+                // A lease that is granted meanwhile may be too late for what is computed here: it wakes up the task.
+                leases.returner_due.store(RUNNING, Ordering::Release);
                 let (returned, next) = leases.returned(Instant::now());
                 returned.into_iter().for_each(&give_back);
                 drop(taken);
@@ -61,3 +66,6 @@ impl Drop for Running {
         self.0.returner_due.store(0, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests;

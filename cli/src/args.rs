@@ -83,7 +83,9 @@ impl Cli {
     /// Parses the command line, or exits with help or an error.
     pub(crate) fn parse_args() -> Self {
         // Clap prints help and errors before it has parsed `--color`.
-        let choice = color_choice(env::args());
+        // Files may have names that are not valid UTF-8.
+        let arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let choice = color_choice(arguments);
         match choice {
             ColorChoice::Auto => anstream::ColorChoice::Auto,
             ColorChoice::Always => anstream::ColorChoice::Always,

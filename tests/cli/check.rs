@@ -1,14 +1,18 @@
 //! `tollgate check`: errors of a rules file are shown in place, and an unsuitable Redis is reported.
 
 use std::{
+    ffi::OsStr,
     fs,
-    io::{Read, Write},
+    io::{Read, Write, pipe},
     net::TcpListener,
+    os::unix::ffi::OsStrExt,
+    process::{Command, Stdio},
     thread,
 };
 
 use support::{
-    project::root,
+    folder::Folder,
+    project::{self, root},
     redis::{RedisServer, query},
 };
 
@@ -34,6 +38,48 @@ pathh = "/login"
 
 /// The diagnostics, without colours.
 const SHOWN: &str = include_str!("check.txt");
+
+/// The variable may be set for the servers on a machine.
+#[test]
+fn a_store_in_memory_is_not_checked() {
+    let folder = folder_with(RULES);
+    let check = |arguments: &[&str]| {
+        let mut command = tollgate_in(&folder);
+        Run::of(command.arg("check").args(arguments).env("TOLLGATE_STORE", "memory"))
+    };
+    assert_eq!(check(&["-q", "rules.toml"]).success(), "");
+    assert_eq!(check(&[]).code, Some(2));
+}
+
+/// Bytes that are not valid UTF-8.
+#[test]
+fn a_file_may_have_any_name() {
+    let folder = folder_with(RULES);
+    let name = OsStr::from_bytes(b"caf\xe9.toml");
+    fs::write(folder.path().join(name), RULES).unwrap();
+    let checked = Run::of(tollgate_in(&folder).args(["check", "-q"]).arg(name));
+    assert_eq!(checked.success(), "");
+}
+
+/// As in `tollgate check a.toml b.toml | head -1`.
+#[test]
+fn errors_count_although_nobody_reads_the_output() {
+    let folder = folder_with(RULES);
+    fs::write(folder.file("wrong.toml"), MISTAKES).unwrap();
+    for files in [["wrong.toml", "rules.toml"], ["rules.toml", "wrong.toml"]] {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let mut command = tollgate_in(&folder);
+        command.arg("check").args(files).stdout(writer).stderr(Stdio::null());
+        assert_eq!(command.status().unwrap().code(), Some(1), "{files:?}");
+    }
+}
+
+fn tollgate_in(folder: &Folder) -> Command {
+    let mut command = project::program("tollgate");
+    command.current_dir(folder.path());
+    command
+}
 
 #[test]
 fn valid_rules_are_summarized() {

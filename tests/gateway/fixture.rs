@@ -57,6 +57,11 @@ impl Gateway {
     }
 
     pub(crate) fn wait_for_exit(mut self) -> ExitStatus {
+        self.exited()
+    }
+
+    /// Waits for the exit of a gateway whose log is read afterwards.
+    pub(crate) fn exited(&mut self) -> ExitStatus {
         self.server.running.wait_for_exit()
     }
 

@@ -71,6 +71,20 @@ async fn hop_by_hop_request_headers_are_removed() {
     assert_eq!(values(&got, "via").len(), 1);
 }
 
+/// The service does not receive it, so it would count each request of the client by another key.
+#[tokio::test]
+async fn limits_do_not_count_by_a_header_that_connection_names() {
+    let service = crate::gateway::client::echo().await;
+    let limit = "name = 'api'\nalgorithm = 'fixed_window'\nlimit = 2\nwindow = '3650d'\nkey = 'apikey:x-api-key'\ndefault = 'ip'";
+    let gateway = Gateway::with_upstream(&service.url(), &format!("[[limit]]\n{limit}\n"), &[]);
+    let mut client = Socket::connect(&gateway).await;
+    for (key, expected) in [("one", 200), ("two", 200), ("three", 429)] {
+        let named = format!("connection: keep-alive, X-Api-Key\r\nx-api-key: {key}\r\n");
+        client.send(format!("GET / HTTP/1.1\r\nhost: a\r\n{named}\r\n")).await;
+        assert_eq!(client.response().await.0, expected, "{key}");
+    }
+}
+
 #[tokio::test]
 async fn hop_by_hop_response_headers_are_removed() {
     let response = "HTTP/1.1 200 OK\r\nconnection: x-private, keep-alive\r\nx-private: 1\r\nkeep-alive: timeout=5\r\n\

@@ -96,10 +96,10 @@ async fn slots_are_released_on_redis_before_it_exits() {
 #[tokio::test]
 async fn idle_connections_are_closed_at_once() {
     let service = crate::gateway::client::echo().await;
-    let gateway = Gateway::with_upstream(
+    let mut gateway = Gateway::with_upstream(
         &service.url(),
         COUNT_ONLY,
-        &["--client-timeout", "10m", "--upstream-timeout", "10m"],
+        &["--client-timeout", "10m", "--upstream-timeout", SHORT_TIMEOUT],
     );
     let mut fresh = Socket::connect(&gateway).await;
     let mut asked = Socket::connect(&gateway).await;
@@ -110,12 +110,19 @@ async fn idle_connections_are_closed_at_once() {
         .send("POST /two HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody")
         .await;
     assert_eq!(posted.response().await, (200, "/two".to_owned()));
+    let mut chunked = Socket::connect(&gateway).await;
+    chunked
+        .send("POST /three HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n")
+        .await;
+    assert_eq!(chunked.response().await, (200, "/three".to_owned()));
     gateway.running.signal("-TERM");
-    for client in [&mut fresh, &mut asked, &mut posted] {
+    for client in [&mut fresh, &mut asked, &mut posted, &mut chunked] {
         assert_eq!(client.read_to_end().await.unwrap(), "");
     }
-    assert_eq!(gateway.wait_for_exit().code(), Some(0));
-    drop((fresh, asked, posted));
+    assert_eq!(gateway.exited().code(), Some(0));
+    // It waited for none of them to close, which they do now.
+    assert!(!gateway.log().contains("drain timeout elapsed"), "{}", gateway.log());
+    drop((fresh, asked, posted, chunked));
 }
 
 #[tokio::test]

@@ -44,15 +44,18 @@ pub(crate) struct CheckArgs {
 /// Checks all files and the Redis, also after the first error.
 pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
     output.start_log(LevelFilter::OFF);
-    let redis = args
+    let files = || args.files.iter().chain(&args.rules);
+    // The variable may be set to `memory` for other subcommands.
+    let store = args
         .store
         .as_ref()
-        .map(|url| RedisConfig::new(url, args.prefix.as_deref()));
+        .filter(|url| *url != "memory" || files().next().is_none());
+    let redis = store.map(|url| RedisConfig::new(url, args.prefix.as_deref()));
     let redis = redis.transpose()?;
     let mut outcome = Ok(());
-    for file in args.files.iter().chain(&args.rules) {
+    for file in files() {
         match rules::read(file) {
-            Ok(rules) if !output.quiet => output::print(&summary(file, &rules))?,
+            Ok(rules) if !output.quiet => print(&summary(file, &rules))?,
             Ok(_) => {}
             Err(failure) => outcome = failed(failure),
         }
@@ -61,7 +64,7 @@ pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
         match runtime::current_thread()?.block_on(store::check(&redis)) {
             Ok(report) => {
                 if !output.quiet {
-                    output::print(&format!("{}\n", report.description))?;
+                    print(&format!("{}\n", report.description))?;
                 }
                 if let Some(warning) = report.warning {
                     output::warning(&warning);
@@ -71,6 +74,14 @@ pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
         }
     }
     outcome
+}
+
+/// If nobody reads the output, the exit code still tells what was found.
+fn print(text: &str) -> Result<(), Failure> {
+    match output::print(text) {
+        Err(Failure::BrokenPipe) => Ok(()),
+        result => result,
+    }
 }
 
 fn failed(failure: Failure) -> Result<(), Failure> {

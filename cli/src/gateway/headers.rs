@@ -26,16 +26,24 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 /// Removes hop-by-hop headers, including those that `Connection` lists.
 pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let accepts_trailers = list_contains(headers, &TE, "trailers");
-    let listed: Vec<HeaderName> = list_values(headers, &CONNECTION)
-        .filter_map(|name| name.parse().ok())
-        // A client must not remove what proxies report about it, or what a limit that reads the response asks for.
-        .filter(|name| !is_forwarding_header(name) && *name != ACCEPT_ENCODING)
-        .collect();
-    for name in HOP_BY_HOP.iter().chain(&listed) {
+    remove_listed(headers);
+    for name in &HOP_BY_HOP {
         headers.remove(name);
     }
     if accepts_trailers {
         headers.insert(TE, HeaderValue::from_static("trailers"));
+    }
+}
+
+/// Removes the headers that `Connection` lists, without those that are hop-by-hop anyway.
+pub(crate) fn remove_listed(headers: &mut HeaderMap) {
+    let listed: Vec<HeaderName> = list_values(headers, &CONNECTION)
+        .filter_map(|name| name.parse().ok())
+        // A client must not remove what proxies report about it, or what a limit that reads the response asks for.
+        .filter(|name| !is_forwarding_header(name) && *name != ACCEPT_ENCODING && !HOP_BY_HOP.contains(name))
+        .collect();
+    for name in &listed {
+        headers.remove(name);
     }
 }
 

@@ -5,7 +5,8 @@ use http::{HeaderValue, Method, Request, Version, header::HOST, uri::Authority};
 use super::{headers, response::ProxyError};
 use crate::server::normalize::normalize_target;
 
-/// Normalizes the path and the `Host` header, or rejects the request.
+/// Normalizes the path and the `Host` header, and removes the headers that `Connection` lists, or rejects the request. Limits must
+/// not count by a header that the upstream does not receive.
 pub(crate) fn normalize_request<B>(mut request: Request<B>) -> Result<Request<B>, ProxyError> {
     let bad_request = |message| Err(ProxyError::BadRequest(message));
     if request.method() == Method::CONNECT {
@@ -32,5 +33,6 @@ pub(crate) fn normalize_request<B>(mut request: Request<B>) -> Result<Request<B>
         Err(message) => return bad_request(message),
     };
     *request.uri_mut() = target.into();
+    headers::remove_listed(request.headers_mut());
     Ok(request)
 }

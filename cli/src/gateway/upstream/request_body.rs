@@ -104,9 +104,13 @@ impl Body for RequestBody {
             Poll::Pending => self.set_waiting_for(Side::Client, false),
             Poll::Ready(_) => self.set_waiting_for(Side::Upstream, true),
         }
-        if self.body.is_end_stream()
-            && let Some(unread) = self.unread.take()
-        {
+        // A chunked body does not know its end beforehand.
+        let is_end = match &frame {
+            Poll::Ready(Some(Ok(frame))) => frame.is_trailers() || self.body.is_end_stream(),
+            Poll::Ready(None) => true,
+            Poll::Ready(Some(Err(_))) | Poll::Pending => false,
+        };
+        if is_end && let Some(unread) = self.unread.take() {
             unread.finish();
         }
         frame.map_err(Error::new)

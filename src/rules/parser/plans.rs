@@ -38,6 +38,7 @@ impl PlanOverrides {
 pub(super) fn read(
     table: &mut Table<'_>,
     settings: Settings,
+    limit: Option<&Limit>,
     cost: Option<&CostSpec>,
     trusted: Option<&Trust>,
 ) -> Result<Option<PlanOverrides>, Reported> {
@@ -52,7 +53,7 @@ pub(super) fn read(
         if plan.is_none() {
             plans.report("plans without plan: name the header that contains the plan, like plan = \"header:x-plan\"");
         }
-        read_plans(plans, settings, cost)
+        read_plans(plans, settings, limit, cost)
     });
     match (header, algorithms) {
         (Some(header), Some(algorithms)) => Ok(Some(PlanOverrides {
@@ -66,6 +67,7 @@ pub(super) fn read(
 fn read_plans(
     plans: &Field<'_>,
     settings: Settings,
+    limit: Option<&Limit>,
     cost: Option<&CostSpec>,
 ) -> Result<Vec<(String, AnyAlgorithm)>, Reported> {
     let table = Table::of(plans, plans.table.clone(), "plans.pro = { limit = 1000 }")?;
@@ -74,23 +76,32 @@ fn read_plans(
     }
     let algorithms: Vec<_> = table
         .fields("plans")
-        .map(|(name, plan)| Ok((name.to_owned(), read_plan(&plan, settings, cost)?)))
+        .map(|(name, plan)| Ok((name.to_owned(), read_plan(&plan, settings, limit, cost)?)))
         .collect();
     algorithms.into_iter().collect()
 }
 
 /// Reads the overrides of one plan. Other settings are those of the limit.
-fn read_plan(plan: &Field<'_>, settings: Settings, cost: Option<&CostSpec>) -> Result<AnyAlgorithm, Reported> {
+fn read_plan(
+    plan: &Field<'_>,
+    settings: Settings,
+    limit: Option<&Limit>,
+    cost: Option<&CostSpec>,
+) -> Result<AnyAlgorithm, Reported> {
     let label = format!("{}, {}", plan.table, plan.name);
     let mut table = Table::of(plan, label, "{ limit = 1000 }")?;
     let algorithm = settings.overridden_by(&mut table).build(&table);
     if table.is_empty() {
         return Err(table.report("it changes nothing: give it a limit or a capacity"));
     }
-    if let (Ok(algorithm), Some(CostSpec::Fixed(cost))) = (&algorithm, cost)
-        && *cost > algorithm.capacity()
+    // With a lease, the capacity is smaller.
+    let capacity = |algorithm: &AnyAlgorithm| match limit {
+        Some(limit) => limit.with_algorithm(*algorithm).algorithm().capacity(),
+        None => algorithm.capacity(),
+    };
+    if let (Ok(capacity), Some(CostSpec::Fixed(cost))) = (algorithm.as_ref().map(capacity), cost)
+        && *cost > capacity
     {
-        let capacity = algorithm.capacity();
         table.report(format_args!(
             "it would deny every request: its capacity is {capacity}, and a request costs {cost}"
         ));

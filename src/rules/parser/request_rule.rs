@@ -27,9 +27,9 @@ pub(super) fn read(
     let scope = scope::read(table);
     let path = scope.as_ref().ok().and_then(|scope| scope.path.as_ref());
     let key = key::read(table, path);
-    let cost = table.read("cost", |field| cost(field, algorithm, trusted));
+    let cost = table.read("cost", |field| cost(field, algorithm, limit.as_ref().ok(), trusted));
     let cost = cost.map(|cost| cost.unwrap_or(CostSpec::Fixed(1)));
-    let plans = plans::read(table, settings, cost.as_ref().ok(), trusted);
+    let plans = plans::read(table, settings, limit.as_ref().ok(), cost.as_ref().ok(), trusted);
     let outcome = outcome::read(table, algorithm);
     let limit = limit?;
     Ok(RequestRule {
@@ -46,6 +46,7 @@ pub(super) fn read(
 fn cost(
     field: &Field<'_>,
     algorithm: Result<AnyAlgorithm, Reported>,
+    limit: Option<&Limit>,
     trusted: Option<&Trust>,
 ) -> Result<CostSpec, Reported> {
     let must = "be a number without quotes, or name a header, like \"header:x-cost\"";
@@ -54,11 +55,15 @@ fn cost(
         DeValue::Integer(_) => {}
         _ => return Err(field.must(must)),
     }
-    match (field.count()?, algorithm) {
-        (cost, Ok(algorithm)) if cost > algorithm.capacity() => {
-            let max = algorithm.capacity();
-            Err(field.must(format_args!("be at most {max}, the capacity of the limit")))
-        }
-        (cost, _) => Ok(CostSpec::Fixed(cost)),
+    let cost = field.count()?;
+    // With a lease, the capacity is smaller.
+    let (capacity, of) = match (limit, algorithm) {
+        (Some(limit), _) if limit.lease_time().is_some() => (limit.algorithm().capacity(), "the limit with its lease"),
+        (_, Ok(algorithm)) => (algorithm.capacity(), "the limit"),
+        (_, Err(_)) => return Ok(CostSpec::Fixed(cost)),
+    };
+    match cost > capacity {
+        true => Err(field.must(format_args!("be at most {capacity}, the capacity of {of}"))),
+        false => Ok(CostSpec::Fixed(cost)),
     }
 }

@@ -22,6 +22,15 @@ capacity = 5
 cost = 6
     8:8 limit "api": cost = 6: it must be at most 5, the capacity of the limit
 
+# With its lease, the bucket holds what refills in 30 seconds less: 5 of 10.
+lease = "30s"
+cost = 5
+    nothing
+
+lease = "30s"
+cost = 6
+    8:8 limit "api": cost = 6: it must be at most 5, the capacity of the limit with its lease
+
 cost = 0
     7:8 limit "api": cost = 0: it must be a whole number from 1 to 4294967295
 

@@ -155,6 +155,12 @@ plans.free = { limit = 4, burst = 9 }
     9:14 limit "api", plans.free: it would deny every request: its capacity is 4, and a request costs 5
     9:27 limit "api", plans.free: unknown field "burst": known fields are limit, capacity
 
+lease = "30s"
+cost = 3
+plan = "header:x-plan"
+plans.free = { limit = 4 }
+    10:14 limit "api", plans.free: it would deny every request: its capacity is 2, and a request costs 3
+
 limit = 0
 algorithm = "fixed_window"
 plan = "header:x-plan"

@@ -2,7 +2,7 @@
 //!
 //! A dropped request keeps its charge, with two exceptions. A request that was delayed in a leaky bucket's queue, or that waited in a
 //! wait queue, and never got to the service is refunded in every tier. And slots of concurrency limits are always released. (The Redis
-//! store drops what it has not sent yet, so that it is never charged.)
+//! store drops what it has not sent yet, so that it is never charged; unless the keys are in several slots of a cluster.)
 
 use std::{
     future::{Future, poll_fn},

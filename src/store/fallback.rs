@@ -8,7 +8,10 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::time::{Sleep, sleep_until};
+use tokio::{
+    runtime::Handle,
+    time::{Sleep, sleep_until},
+};
 
 use super::{MemoryStore, Store};
 use crate::{
@@ -162,7 +165,8 @@ enum Next<St> {
 struct Refunding<St: Store> {
     denial: Option<Decision>,
     refund: PendingSettle<St>,
-    deadline: Pin<Box<Sleep>>,
+    /// `None` on a thread without a runtime, which cannot wait.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<St: Store> FallbackStage<St> {
@@ -179,7 +183,8 @@ fn apply_to(memory: &MemoryStore, operation: Operation) -> Decision {
 
 impl<St: Store> Refunding<St> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Decision> {
-        let is_late = self.deadline.as_mut().poll(context).is_ready();
+        let deadline = self.deadline.as_mut();
+        let is_late = deadline.is_none_or(|deadline| deadline.as_mut().poll(context).is_ready());
         let refunded = match self.refund.poll(context) {
             Poll::Ready(refunded) => refunded,
             Poll::Pending if is_late => None,
@@ -216,7 +221,7 @@ impl<St: Store> FallbackDecision<St> {
             Some((receipt, store)) => Err(Box::new(Refunding {
                 denial: Some(decision),
                 refund: PendingSettle::refund(&store, receipt),
-                deadline: Box::pin(sleep_until(deadline)),
+                deadline: Handle::try_current().ok().map(|_| Box::pin(sleep_until(deadline))),
             })),
         }
     }

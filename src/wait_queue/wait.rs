@@ -189,6 +189,10 @@ impl QueuedRequest {
                             slot.publish_overtaken(head, clock.now());
                             return Ok(TurnOutcome::Final(decision));
                         }
+                        // Its hint says nothing about when a slot becomes free.
+                        Overtake::Denied(decision) if decision.waits_for_slot() => {
+                            self.denied_until = clock.now().saturating_add(micros(POLL_INTERVAL));
+                        }
                         Overtake::Denied(decision) => match decision.retry_after() {
                             Some(wait) if now.saturating_add(micros(wait)) <= deadline => {
                                 self.denied_until = clock.now().saturating_add(micros(wait));
@@ -217,7 +221,8 @@ impl QueuedRequest {
         let is_current = |decision: &Decision| slot.is_first() && !decision.waits_for_slot();
         let mut last = self.decision.take().filter(is_current);
         loop {
-            let turn = slot.wait_for_store().await;
+            // At the deadline it asks out of turn: the task of a request that overtakes may be busy with other work.
+            let turn = until(deadline, store.clock(), slot.wait_for_store()).await;
             // Before the call: what it takes must not count towards the deadline, which an overtaking request may have left no
             // other time for.
             let asked_at = store.clock().now();

@@ -1,14 +1,16 @@
 //! A runtime that shuts down while the store is in use, and another one that continues to use the store.
 
+use futures_util::FutureExt;
 use tokio::{
     runtime::{Builder, Runtime},
     task::yield_now,
     time,
 };
+use tollgate::{Key, Limiter};
 
 use support::{
     redis::{DEADLINE, RedisServer, query},
-    wait::with_timeout,
+    wait::{eventually, with_timeout},
 };
 
 use crate::hazards::{
@@ -156,4 +158,40 @@ fn runtime_shutdown_while_redis_is_down() {
             assert_no_leaks([node], &server, 1).await;
         });
     }
+}
+
+/// What a request would do about its slots when it is dropped needs a runtime, and its failed call could open the circuit breaker, whose
+/// probe does, too.
+#[test]
+fn requests_that_outlive_their_runtime_are_dropped_without_a_panic() {
+    let server = RedisServer::start();
+    let (uploads, key) = (
+        Limiter::concurrency("uploads", 2, server.store().build().unwrap()),
+        Key::GLOBAL,
+    );
+    for _ in 0..4 {
+        let first = runtime();
+        // One is sent inline, and one by the sender task.
+        let mut requests = [(); 2].map(|()| Box::pin(uploads.check(&key)));
+        first.block_on(async {
+            for request in &mut requests {
+                assert!(request.now_or_never().is_none());
+            }
+        });
+        drop(first);
+        drop(requests);
+    }
+    runtime().block_on(async {
+        eventually("both slots are free", async || {
+            let held = [uploads.check(&key).await, uploads.check(&key).await];
+            let admitted = held.iter().flatten().filter(|decision| decision.admits()).count();
+            for mut decision in held.into_iter().flatten() {
+                if let Some(receipt) = decision.take_receipt() {
+                    uploads.refund(receipt).await.unwrap();
+                }
+            }
+            admitted == 2
+        })
+        .await;
+    });
 }

@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep};
+use tokio::{
+    runtime::Handle,
+    time::{Instant, sleep},
+};
 
 use super::error::{FailureKind, StoreError};
 use crate::metrics;
@@ -31,6 +34,9 @@ const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// The interval between probes. Together with the default connect timeout it is less than a second.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
+/// A probe that takes longer is on a runtime that is not running: another one is started.
+const MAX_PROBE_TIME: Duration = Duration::from_secs(10);
+
 /// Makes a probe, which succeeds if the node has recovered; `None` if the node or its store was dropped.
 pub(crate) type Probe = Box<dyn Fn() -> ProbeFuture + Send + Sync>;
 pub(crate) type ProbeFuture = Pin<Box<dyn Future<Output = Option<Result<(), StoreError>>> + Send>>;
@@ -43,7 +49,8 @@ pub(crate) struct CircuitBreaker {
     /// Whether it is open, so that a request takes no lock while it is closed.
     is_open: AtomicBool,
     open: Mutex<Option<Open>>,
-    is_probing: AtomicBool,
+    /// When the probe task last did something; `None` if there is none.
+    probing: Mutex<Option<Instant>>,
     /// When a connection was last lost.
     lost: Mutex<Option<Instant>>,
     /// Whether `failures` contains any, so that a successful call takes no lock.
@@ -96,7 +103,7 @@ impl CircuitBreaker {
             calls: AtomicU32::new(0),
             is_open: AtomicBool::new(false),
             open: Mutex::default(),
-            is_probing: AtomicBool::new(false),
+            probing: Mutex::default(),
             lost: Mutex::default(),
             has_failures: AtomicBool::new(false),
             failures: Mutex::default(),
@@ -276,10 +283,18 @@ impl CircuitBreaker {
 
     /// Starts the probe task, unless it runs or the circuit breaker is closed.
     fn ensure_probing(self: &Arc<Self>) {
-        let is_open = self.is_open.load(Ordering::Acquire);
-        if is_open && !self.is_probing.swap(true, Ordering::AcqRel) {
-            tokio::spawn(ProbeTask(Arc::downgrade(self)).run());
+        let (true, Ok(runtime)) = (self.is_open.load(Ordering::Acquire), Handle::try_current()) else {
+            return;
+        };
+        let mut probing = self.probing();
+        if probing.is_none_or(|at| at.elapsed() >= MAX_PROBE_TIME) {
+            *probing = Some(Instant::now());
+            runtime.spawn(ProbeTask(Arc::downgrade(self)).run());
         }
+    }
+
+    fn probing(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.probing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -299,7 +314,11 @@ impl ProbeTask {
     async fn run(self) {
         loop {
             sleep(PROBE_INTERVAL).await;
-            let Some(probe) = self.0.upgrade().map(|breaker| (breaker.probe)()) else {
+            let probe = |breaker: Arc<CircuitBreaker>| {
+                *breaker.probing() = Some(Instant::now());
+                (breaker.probe)()
+            };
+            let Some(probe) = self.0.upgrade().map(probe) else {
                 return;
             };
             let Some(result) = probe.await else { return };
@@ -316,7 +335,10 @@ impl ProbeTask {
 impl Drop for ProbeTask {
     fn drop(&mut self) {
         if let Some(breaker) = self.0.upgrade() {
-            breaker.is_probing.store(false, Ordering::Release);
+            *breaker.probing() = None;
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -318,8 +318,11 @@ impl Drop for RedisDecision {
             (Some(local), Some(runtime)) => drop(runtime.spawn(async move {
                 release(&store, pending.await.map(|decision| local.merge(decision)));
             })),
-            (Some(local), None) if pending.cancel() => local.keep(),
-            (Some(_), None) => {}
+            (Some(local), None) => match pending.take_response() {
+                Some(response) => release(&store, response.map(|decision| local.merge(decision))),
+                None if pending.cancel() => local.keep(),
+                None => {}
+            },
         }
     }
 }

@@ -159,3 +159,52 @@ async fn a_slot_that_is_released_before_the_denial_arrives_is_not_missed() {
     };
     assert!(decision.admits());
 }
+
+/// When a slot becomes free is not known, so the hint does not end the wait, even if it is longer than the wait.
+#[tokio::test]
+async fn an_overtaking_request_that_finds_no_slot_keeps_waiting() {
+    let fixture = Fixture::new();
+    let (store, config) = (fixture.store.clone(), fixture.config.clone());
+    let slots = Limit::new("slots", Concurrency::new(1).retry_after(Duration::from_secs(60)));
+    let slot = Charge::new(slots, Key::GLOBAL);
+    let Ok(mut served) = store.memory.apply(Operation::Acquire(slot.clone().into())).into_inner();
+    let permit = permit(&store.memory, &mut served, Some(&config.queues)).expect("it was admitted");
+    let mut head = fixture.acquire(92);
+    fixture.reply();
+    assert!(poll_once(&mut head).await.is_none());
+    let mut both = charges(1);
+    both.push(slot).expect("its limit is another");
+    let mut waiting = Box::pin(async move { config.acquire(&store, both).await });
+    fixture.reply();
+    assert!(poll_once(&mut waiting).await.is_none());
+    drop(permit);
+    fixture.clock.advance(POLL_INTERVAL);
+    fixture.reply();
+    fixture.reply();
+    let Some(Ok(decision)) = poll_once(&mut waiting).await else {
+        panic!("it waits");
+    };
+    assert!(decision.admits());
+}
+
+/// As in a `select` whose other branch takes long.
+#[tokio::test]
+async fn an_overtaking_request_that_is_not_polled_delays_the_head_until_its_deadline_at_most() {
+    let fixture = Fixture::new();
+    let mut head = fixture.acquire(100);
+    fixture.reply();
+    assert!(poll_once(&mut head).await.is_none());
+    let mut overtaking = fixture.acquire(1);
+    assert!(poll_once(&mut overtaking).await.is_none());
+    fixture.clock.advance(Duration::from_secs(10));
+    assert!(poll_once(&mut head).await.is_none());
+    fixture.clock.advance(Duration::from_secs(10));
+    assert!(poll_once(&mut head).await.is_none());
+    // The store answers both in turn.
+    fixture.reply();
+    fixture.reply();
+    let Some(Ok(decision)) = poll_once(&mut head).await else {
+        panic!("it waits");
+    };
+    assert!(decision.admits());
+}

@@ -266,7 +266,8 @@ impl Batcher {
         let sent = Instant::now();
         let (acquires, may_refund) = (matches!(operation, Operation::Acquire(_)), operation.may_refund());
         let submit = |slot, operation, deadline| self.enqueue(slot, Request::part(operation, deadline));
-        let merged = self.router.scatter(operation, deadline, &submit).await;
+        let release = |receipt| self.drop_unsent(Operation::Refund(receipt));
+        let merged = self.router.scatter(operation, deadline, &submit, &release).await;
         if let Some(cache) = &self.denial_cache {
             match &merged {
                 Ok(decision) if acquires => cache.insert(decision, sent, Instant::now()),

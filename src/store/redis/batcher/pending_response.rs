@@ -85,6 +85,12 @@ impl PendingResponse {
         self.response.try_recv().ok()
     }
 
+    /// The request may have been sent.
+    fn runtime_has_ended(&self) -> StoreError {
+        let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
+        StoreError::after_sending(&self.address, ended)
+    }
+
     /// Gives up waiting. Returns whether it may have been sent.
     pub(crate) fn cancel(&mut self) -> bool {
         self.response.close();
@@ -98,17 +104,18 @@ impl Future for PendingResponse {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
+        // Without a runtime, timers and new tasks would panic: the call ends, and lets the holder and the leases know.
+        let has_runtime = Handle::try_current().is_ok();
         if let Sending::Inline(call) = &mut self.sending
-            && call.as_mut().poll(context).is_ready()
+            && (!has_runtime || call.as_mut().poll(context).is_ready())
         {
             self.sending = Sending::Done;
         }
         if let Poll::Ready(response) = Pin::new(&mut self.response).poll(context) {
-            return Poll::Ready(response.unwrap_or_else(|_| {
-                // The request may have been sent.
-                let ended = RedisError::from((ErrorKind::Io, "the runtime has ended"));
-                Err(StoreError::after_sending(&self.address, ended))
-            }));
+            return Poll::Ready(response.unwrap_or_else(|_| Err(self.runtime_has_ended())));
+        }
+        if !has_runtime {
+            return Poll::Ready(Err(self.runtime_has_ended()));
         }
         let Self { response, sending, .. } = &mut *self;
         let Sending::Queued(request) = sending else {

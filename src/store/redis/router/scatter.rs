@@ -22,11 +22,19 @@ use crate::{
 };
 
 impl Router {
-    /// Applies an operation in one part per slot, each by `submit`.
-    pub(crate) async fn scatter<S, F>(&self, operation: Operation, deadline: Instant, submit: &S) -> Response
+    /// Applies an operation in one part per slot, each by `submit`. If it is dropped before all parts have responded, because no runtime
+    /// runs, `release` gets what those that have responded hold.
+    pub(crate) async fn scatter<S, F, R>(
+        &self,
+        operation: Operation,
+        deadline: Instant,
+        submit: &S,
+        release: &R,
+    ) -> Response
     where
         S: Fn(Slot, Operation, Instant) -> F + Sync,
         F: Future<Output = Response> + Send,
+        R: Fn(Receipt) + Sync,
     {
         let peeks = matches!(operation, Operation::Peek(_));
         let acquired = match &operation {
@@ -34,17 +42,22 @@ impl Router {
             _ => None,
         };
         let parts = split(operation, |charge| self.slot(charge));
-        let mut responses = gather(parts, deadline, submit).await;
+        let mut responses = gather(parts, deadline, submit, release).await;
         if let Some(charges) = &acquired
             && !responses.iter().all(|part| part.lets_pass(charges))
         {
             let refunds = refunds(&mut responses);
             // Refunds that take longer than the deadline are completed without the request.
-            if let Ok(refunded) = timeout_at(deadline, gather(refunds, Instant::now() + self.timeout, submit)).await {
+            if let Ok(refunded) = timeout_at(
+                deadline,
+                gather(refunds, Instant::now() + self.timeout, submit, release),
+            )
+            .await
+            {
                 refresh_verdicts(&mut responses, refunded);
             }
         } else if peeks && responses.iter().any(SlotPart::is_denial) {
-            let current = gather(current_states(&responses), deadline, submit).await;
+            let current = gather(current_states(&responses), deadline, submit, release).await;
             refresh_verdicts(&mut responses, current);
         }
         merge(responses, acquired.as_ref(), deadline)
@@ -56,6 +69,7 @@ async fn gather<F: Future<Output = Response>>(
     parts: Vec<SlotPart<Operation>>,
     deadline: Instant,
     submit: &impl Fn(Slot, Operation, Instant) -> F,
+    release: &impl Fn(Receipt),
 ) -> Vec<SlotPart<Response>> {
     let submit = async |part: SlotPart<Operation>| {
         let SlotPart {
@@ -63,14 +77,38 @@ async fn gather<F: Future<Output = Response>>(
             positions,
             payload,
         } = part;
-        let payload = submit(slot, payload, deadline).await;
+        let response = Some(submit(slot, payload, deadline).await);
         SlotPart {
             slot,
             positions,
-            payload,
+            payload: Answered { response, release },
         }
     };
-    join_all(parts.into_iter().map(submit)).await
+    let answered = join_all(parts.into_iter().map(submit)).await;
+    let responses = answered.into_iter().map(|part| part.map(Answered::into_response));
+    responses.collect()
+}
+
+/// The response of a part while others are awaited. If it is dropped, what it holds of concurrency limits is released.
+struct Answered<'a, R: Fn(Receipt)> {
+    response: Option<Response>,
+    release: &'a R,
+}
+
+impl<R: Fn(Receipt)> Answered<'_, R> {
+    fn into_response(mut self) -> Response {
+        self.response.take().expect("it is taken once")
+    }
+}
+
+impl<R: Fn(Receipt)> Drop for Answered<'_, R> {
+    fn drop(&mut self) {
+        if let Some(Ok(decision)) = &mut self.response
+            && let Some(receipt) = decision.take_held()
+        {
+            (self.release)(receipt);
+        }
+    }
 }
 
 /// The tiers of one slot, with their positions in the request.

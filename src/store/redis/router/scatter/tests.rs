@@ -1,11 +1,19 @@
 //! Tests of `scatter`.
 
+use std::{
+    future::{pending, ready},
+    pin::Pin,
+    sync::Mutex,
+    task::{Context, Waker},
+};
+
 use super::*;
 use crate::{
-    algorithm::TokenBucket,
+    algorithm::{Concurrency, TokenBucket},
     key::Key,
     limit::Limit,
     quota::Quota,
+    store::{MemoryStore, Store},
     verdict::{RawOutcome, Remaining, Verdict},
 };
 
@@ -92,4 +100,29 @@ fn a_correction_fails_if_one_part_fails() {
         Err(timeout(true)),
     ];
     assert!(merge(parts(responses), None, Instant::now()).is_err());
+}
+
+/// Otherwise the slot would be held, and renewed, until the process ends.
+#[test]
+fn a_slot_is_released_if_the_request_ends_before_another_part_responds() {
+    let slot = || Charge::new(Limit::new("slots", Concurrency::new(1)), Key::GLOBAL);
+    let Ok(decision) = MemoryStore::new().apply(Operation::Acquire(slot().into())).into_inner();
+    assert!(decision.admits());
+    let (decision, released) = (Mutex::new(Some(decision)), Mutex::new(Vec::new()));
+    let submit = |_, _, _| -> Pin<Box<dyn Future<Output = Response>>> {
+        match decision.lock().unwrap().take() {
+            Some(decision) => Box::pin(ready(Ok(decision))),
+            None => Box::pin(pending()),
+        }
+    };
+    let release = |receipt: Receipt| released.lock().unwrap().extend(receipt.into_charged());
+    let parts = parts(vec![Ok(Decision::exempt(0)), Ok(Decision::exempt(0))]);
+    let parts = parts.into_iter().map(|part| part.map(|_| Operation::nothing()));
+    let mut gathered = Box::pin(gather(parts.collect(), Instant::now(), &submit, &release));
+    let context = &mut Context::from_waker(Waker::noop());
+    assert!(gathered.as_mut().poll(context).is_pending());
+    drop(gathered);
+    let released = released.into_inner().unwrap();
+    assert_eq!(released.len(), 1);
+    assert_eq!(released[0].charge.limit, slot().limit);
 }

@@ -51,7 +51,10 @@ impl ConnectionConfig {
 
     pub(crate) fn pool(&self) -> Result<Pool, RedisError> {
         let manager = Manager::new_with_config(self.info.clone(), self.config())?;
-        let pool = Pool::builder(manager).max_size(self.pool_size).runtime(Runtime::Tokio1);
+        // Each connection twice: a runtime that stands still may keep one that another runtime has to make again.
+        let pool = Pool::builder(manager)
+            .max_size(2 * self.pool_size)
+            .runtime(Runtime::Tokio1);
         Ok(pool.build().expect("a pool without timeouts can always be built"))
     }
 

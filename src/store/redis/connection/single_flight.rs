@@ -3,15 +3,24 @@
 use std::{
     future::Future,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use deadpool_redis::redis::{ErrorKind, RedisError};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
+
+/// Work that takes longer may be on a runtime that is not running: another task starts it again.
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Work that at most one task does at a time. The task continues if the caller that started it is cancelled, but not after its
 /// runtime has ended; then the next caller starts another task.
 #[derive(Default)]
-pub(crate) struct SingleFlight(Mutex<Option<watch::Receiver<Done>>>);
+pub(crate) struct SingleFlight(Mutex<Option<Running>>);
+
+struct Running {
+    since: Instant,
+    done: watch::Receiver<Done>,
+}
 
 type Done = Option<Result<(), RedisError>>;
 
@@ -22,13 +31,17 @@ impl SingleFlight {
     /// Joins the running task, or starts one.
     pub(crate) fn join(&self, work: impl Future<Output = Result<(), RedisError>> + Send + 'static) -> Flight {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(done) = &*running
+        if let Some(Running { since, done }) = &*running
             && done.has_changed().is_ok()
+            && since.elapsed() < MAX_TIME
         {
             return Flight(done.clone());
         }
         let (sender, done) = watch::channel(None);
-        *running = Some(done.clone());
+        *running = Some(Running {
+            since: Instant::now(),
+            done: done.clone(),
+        });
         tokio::spawn(async move { sender.send_replace(Some(work.await)) });
         Flight(done)
     }
@@ -42,3 +55,6 @@ impl Flight {
         done.unwrap_or_else(|| Err(ended()))
     }
 }
+
+#[cfg(test)]
+mod tests;

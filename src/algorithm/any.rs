@@ -300,6 +300,16 @@ pub enum State {
     Concurrency(Box<ConcurrencyState>),
 }
 
+impl State {
+    /// The state of a bucket.
+    pub(crate) fn bucket(&self) -> Option<BucketState> {
+        match self {
+            Self::Bucket(bucket) => Some(*bucket),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

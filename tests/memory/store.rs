@@ -284,3 +284,20 @@ fn keys_with_delimiters_do_not_collide() {
         assert_eq!(remaining(&store, charge), left, "{charge:?}");
     }
 }
+
+/// A request that was charged at a higher rate ends after the rate was lowered. Its refund changes nothing, since the units of both differ.
+#[test]
+fn a_refund_that_changes_nothing_keeps_the_key_as_long() {
+    let (store, clock) = store(1024);
+    let bucket = |quota: Quota| Charge::new(Limit::new("rate", TokenBucket::new(quota).capacity(60)), Key::GLOBAL);
+    let (before, now) = (bucket(Quota::per_second(60)), bucket(Quota::per_second(1)));
+    for key in 0..=MIN_SWEPT_KEYS {
+        assert!(acquire(&store, [lasting(key, 1000)]).admits());
+    }
+    let late = receipt(&store, before);
+    assert!(acquire(&store, [now.clone().with_cost(59)]).admits());
+    apply(&store, Operation::Refund(late));
+    clock.advance(SECOND);
+    assert!(acquire(&store, [lasting("other", 1)]).admits());
+    assert!(!acquire(&store, [now.with_cost(60)]).admits());
+}

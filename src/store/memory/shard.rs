@@ -148,9 +148,13 @@ impl Shard {
             return self.insert_with_eviction(hash, limit, key, state, now);
         };
         let entry = self.heap.entry_mut(position);
-        entry.limit.update_to(limit);
-        let before = entry.expires_at();
+        let (before, bucket) = (entry.expires_at(), entry.state.bucket());
         change(limit.algorithm(), &mut entry.state);
+        // A receipt may be of an earlier version, under which a bucket that it does not change could expire sooner.
+        if bucket.is_some() && entry.state.bucket() == bucket {
+            return;
+        }
+        entry.limit.update_to(limit);
         let expires_at = entry.expires_at();
         if expires_at <= now && expires_at != before {
             self.heap.remove(position);

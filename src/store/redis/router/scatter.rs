@@ -17,7 +17,7 @@ use crate::{
     charge::{Charge, Charges},
     decision::{Decision, TierDecision, UncheckedTiers},
     operation::Operation,
-    receipt::Receipt,
+    receipt::{Charged, Receipt},
     store::redis::{batch::Response, error::StoreError},
 };
 
@@ -205,7 +205,8 @@ fn refunds(responses: &mut [SlotPart<Response>]) -> Vec<SlotPart<Operation>> {
             .zip(&part.positions)
             .filter(|(tier, _)| tier.mark.is_some());
         let positions = taken.map(|(_, position)| *position).collect();
-        let payload = Operation::Refund(decision.take_receipt()?);
+        let charged = decision.take_receipt()?.into_charged().map(returned);
+        let payload = Operation::Refund(Receipt::from_charged(charged.collect()));
         Some(SlotPart {
             slot: part.slot,
             positions,
@@ -213,6 +214,16 @@ fn refunds(responses: &mut [SlotPart<Response>]) -> Vec<SlotPart<Operation>> {
         })
     };
     responses.iter_mut().filter_map(refund).collect()
+}
+
+/// A charge as a refund gives it back. Under a limit with leases, only what is left of its own units: other nodes may have returned
+/// theirs since.
+fn returned(mut charged: Charged) -> Charged {
+    let Charge { limit, cost, .. } = &charged.charge;
+    if limit.lease_micros().is_some() {
+        charged.mark = limit.algorithm().return_mark(charged.mark, *cost);
+    }
+    charged
 }
 
 /// Peeks at the current state of all tiers that would admit, in slots that do.

@@ -9,7 +9,7 @@ use std::{
 
 use super::*;
 use crate::{
-    algorithm::{Concurrency, TokenBucket},
+    algorithm::{Algorithm, Concurrency, State, TokenBucket},
     key::Key,
     limit::Limit,
     quota::Quota,
@@ -125,4 +125,27 @@ fn a_slot_is_released_if_the_request_ends_before_another_part_responds() {
     let released = released.into_inner().unwrap();
     assert_eq!(released.len(), 1);
     assert_eq!(released[0].charge.limit, slot().limit);
+}
+
+/// Another node may have returned units between the charge and its refund.
+#[test]
+fn a_refund_gives_back_only_its_own_units_of_a_limit_with_leases() {
+    let bucket = Limit::new("bucket", TokenBucket::new(Quota::per_second(100)));
+    for (limit, expected) in [
+        (bucket.clone(), 7),
+        (bucket.lease(std::time::Duration::from_millis(100)), 2),
+    ] {
+        let algorithm = *limit.algorithm();
+        let mut state = State::Fresh;
+        assert!(algorithm.acquire(&mut state, 0, 5).1.is_some());
+        let (verdict, mark) = algorithm.acquire(&mut state, 0, 2);
+        let mark = mark.unwrap();
+        let tier = TierDecision::new(Charge::new(limit, Key::GLOBAL).with_cost(2), verdict).with_mark(mark);
+        let parts = &mut parts(vec![Ok(Decision::from_tiers(0, [tier]))]);
+        let Operation::Refund(receipt) = refunds(parts).remove(0).payload else {
+            panic!("it is a refund");
+        };
+        let positions: Vec<_> = receipt.into_charged().map(|charged| charged.mark.position).collect();
+        assert_eq!(positions, [expected * mark.unit()]);
+    }
 }

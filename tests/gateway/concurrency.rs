@@ -223,7 +223,7 @@ async fn gateways_share_the_slots_on_redis() {
     let (redis, upstream) = (RedisServer::start(), Upstream::start().await);
     let gateway = || {
         let options = ["--store", &redis.url(), "--store-timeout", "30s"];
-        Gateway::with_upstream(&upstream.url(), &at_once(1, "time_to_live = '3s'"), &options)
+        Gateway::with_upstream(&upstream.url(), &at_once(1, "time_to_live = '10s'"), &options)
     };
     let (one, other) = (gateway(), gateway());
     let (mut client, mut service) = start_response(&upstream, &one).await;

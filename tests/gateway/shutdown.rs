@@ -99,7 +99,8 @@ async fn idle_connections_are_closed_at_once() {
     let mut gateway = Gateway::with_upstream(
         &service.url(),
         COUNT_ONLY,
-        &["--client-timeout", "10m", "--upstream-timeout", SHORT_TIMEOUT],
+        // Less than the ten seconds for which it would wait for clients to close.
+        &["--client-timeout", "10m", "--upstream-timeout", "8s"],
     );
     let mut fresh = Socket::connect(&gateway).await;
     let mut asked = Socket::connect(&gateway).await;

@@ -45,7 +45,7 @@ async fn checks_in_flight_are_completed() {
 #[tokio::test]
 async fn idle_connections_are_closed_at_once() {
     let rules = limit("all", 10, "key = 'global'");
-    let mut service = LimitService::start(&rules, &["--drain-timeout", "5s", "--client-timeout", "10m"]);
+    let mut service = LimitService::start(&rules, &["--drain-timeout", "8s", "--client-timeout", "10m"]);
     let mut proxy = service.connect().await;
     proxy.send(format!("{HEAD}12345")).await;
     assert_eq!(proxy.response().await, (200, String::new()));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::time;
 use tollgate::{
     Charge, Charges, Concurrency, Decision, FixedWindow, Key, Limit, ManualClock, Operation, Quota, RedisStore, Store,
     StoreError, redis::Connection,
@@ -193,11 +194,9 @@ async fn many_keys_are_renewed_in_many_calls() {
 async fn lost_replies_are_corrected_at_once() {
     let server = RedisServer::start();
     let mut proxy = Proxy::to(server.port());
-    // Long enough for a busy machine.
-    let deadline = Duration::from_secs(1);
     let node = RedisStore::builder()
         .url(&proxy.url())
-        .deadline(deadline)
+        .deadline(Duration::from_secs(5))
         .build()
         .unwrap();
     let other = server.store().build().unwrap();
@@ -205,11 +204,13 @@ async fn lost_replies_are_corrected_at_once() {
     let kept = acquire(&node, charge(&limit)).await;
     let released = acquire(&node, charge(&limit)).await;
     proxy.blackhole();
-    // An acquire and a release that may or may not arrive.
+    // An acquire and a release that may or may not arrive. The paused clock advances to the deadline when the runtime is idle.
+    time::pause();
     assert!(node.apply(Operation::Acquire(charge(&limit).into())).await.is_err());
     let mut released = released;
     let receipt = released.take_receipt().unwrap();
     assert!(node.apply(Operation::Refund(receipt)).await.is_err());
+    time::resume();
     proxy.heal();
     // Long before the time-to-live of 30 seconds.
     eventually("one slot is held", async || free(&other, &limit).await == 2).await;
@@ -239,8 +240,7 @@ async fn what_a_flushed_redis_has_lost_is_restored() {
 async fn a_restarted_redis_is_told_what_is_held() {
     let mut server = RedisServer::start();
     let limit = limit(2);
-    let deadline = Duration::from_secs(1);
-    let node = server.store().deadline(deadline).build().unwrap();
+    let node = server.store().build().unwrap();
     let held = acquire(&node, charge(&limit)).await;
     server.restart();
     let other = server.store().build().unwrap();
@@ -260,8 +260,7 @@ async fn a_restarted_redis_is_told_what_is_held() {
 async fn after_a_restart_at_most_twice_the_limit_is_held() {
     let mut server = RedisServer::start();
     let limit = limit(2);
-    let deadline = Duration::from_secs(1);
-    let nodes = [(); 2].map(|()| server.store().deadline(deadline).build().unwrap());
+    let nodes = [(); 2].map(|()| server.store().build().unwrap());
     let mut held = Vec::new();
     for node in &nodes {
         held.push((node, acquire(node, charge(&limit)).await));
@@ -338,11 +337,13 @@ async fn a_slot_outlives_a_shorter_time_to_live() {
 #[tokio::test]
 async fn a_reset_does_not_free_what_is_held() {
     let server = RedisServer::start();
-    let limit = Limit::new("uploads", Concurrency::new(2).time_to_live(Duration::from_secs(3)));
-    let store = server.store().build().unwrap();
+    let clock = ManualClock::at(1_700_000_000_000_000);
+    let (store, limit) = (server.store().clock(clock.clone()).build().unwrap(), limit(2));
     let held = acquire(&store, charge(&limit)).await;
     store.apply(Operation::Reset(charge(&limit).into())).await.unwrap();
     assert_eq!(free(&store, &limit).await, 2);
+    // The next renewal is due.
+    clock.advance(Duration::from_secs(10));
     eventually("it is counted again", async || free(&store, &limit).await == 1).await;
     release(&store, held).await;
     assert_eq!(free(&store, &limit).await, 2);

@@ -13,7 +13,6 @@ use crate::{
     key::Key,
     limit::Limit,
     quota::Quota,
-    store::{MemoryStore, Store},
     verdict::{RawOutcome, Remaining, Verdict},
 };
 
@@ -105,9 +104,10 @@ fn a_correction_fails_if_one_part_fails() {
 /// Otherwise the slot would be held, and renewed, until the process ends.
 #[test]
 fn a_slot_is_released_if_the_request_ends_before_another_part_responds() {
-    let slot = || Charge::new(Limit::new("slots", Concurrency::new(1)), Key::GLOBAL);
-    let Ok(decision) = MemoryStore::new().apply(Operation::Acquire(slot().into())).into_inner();
-    assert!(decision.admits());
+    let slot = Charge::new(Limit::new("slots", Concurrency::new(1)), Key::GLOBAL);
+    let (verdict, mark) = slot.limit.algorithm().acquire(&mut State::Fresh, 0, 1);
+    let tier = TierDecision::new(slot.clone(), verdict).with_mark(mark.unwrap());
+    let decision = Decision::from_tiers(0, [tier]);
     let (decision, released) = (Mutex::new(Some(decision)), Mutex::new(Vec::new()));
     let submit = |_, _, _| -> Pin<Box<dyn Future<Output = Response>>> {
         match decision.lock().unwrap().take() {
@@ -124,7 +124,7 @@ fn a_slot_is_released_if_the_request_ends_before_another_part_responds() {
     drop(gathered);
     let released = released.into_inner().unwrap();
     assert_eq!(released.len(), 1);
-    assert_eq!(released[0].charge.limit, slot().limit);
+    assert_eq!(released[0].charge.limit, slot.limit);
 }
 
 /// Another node may have returned units between the charge and its refund.

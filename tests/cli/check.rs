@@ -63,7 +63,7 @@ fn a_file_may_have_any_name() {
 
 /// As in `tollgate check a.toml b.toml | head -1`.
 #[test]
-fn errors_count_although_nobody_reads_the_output() {
+fn errors_count_although_the_output_is_closed() {
     let folder = folder_with(RULES);
     fs::write(folder.file("wrong.toml"), MISTAKES).unwrap();
     for files in [["wrong.toml", "rules.toml"], ["rules.toml", "wrong.toml"]] {

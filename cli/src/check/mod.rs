@@ -76,7 +76,7 @@ pub(crate) fn run(args: &CheckArgs, output: OutputArgs) -> Result<(), Failure> {
     outcome
 }
 
-/// If nobody reads the output, the exit code still tells what was found.
+/// Ignores that standard output is closed: the exit code tells what was found.
 fn print(text: &str) -> Result<(), Failure> {
     match output::print(text) {
         Err(Failure::BrokenPipe) => Ok(()),

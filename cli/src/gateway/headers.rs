@@ -26,7 +26,7 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 /// Removes hop-by-hop headers, including those that `Connection` lists.
 pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let accepts_trailers = list_contains(headers, &TE, "trailers");
-    remove_listed(headers);
+    remove_listed_in_connection(headers);
     for name in &HOP_BY_HOP {
         headers.remove(name);
     }
@@ -36,7 +36,7 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
 }
 
 /// Removes the headers that `Connection` lists, without those that are hop-by-hop anyway.
-pub(crate) fn remove_listed(headers: &mut HeaderMap) {
+pub(crate) fn remove_listed_in_connection(headers: &mut HeaderMap) {
     let listed: Vec<HeaderName> = list_values(headers, &CONNECTION)
         .filter_map(|name| name.parse().ok())
         // A client must not remove what proxies report about it, or what a limit that reads the response asks for.

@@ -33,6 +33,6 @@ pub(crate) fn normalize_request<B>(mut request: Request<B>) -> Result<Request<B>
         Err(message) => return bad_request(message),
     };
     *request.uri_mut() = target.into();
-    headers::remove_listed(request.headers_mut());
+    headers::remove_listed_in_connection(request.headers_mut());
     Ok(request)
 }

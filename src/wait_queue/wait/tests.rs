@@ -10,6 +10,7 @@ use crate::{
     charge::Charge,
     clock::ManualClock,
     key::Key,
+    permit::Permit,
     quota::{Cost, Quota},
     store::MemoryStore,
     wait_queue::{DEFAULT_MAX_WAITERS, permit},
@@ -67,8 +68,19 @@ impl Fixture {
     }
 
     fn acquire(&self, cost: Cost) -> Pin<Box<impl Future<Output = Result<Decision, Infallible>> + use<>>> {
+        self.acquire_all(charges(cost))
+    }
+
+    /// Holds a slot.
+    fn hold(&self, slot: &Charge) -> Permit {
+        let memory = &self.store.memory;
+        let Ok(mut served) = memory.apply(Operation::Acquire(slot.clone().into())).into_inner();
+        permit(memory, &mut served, Some(&self.config.queues)).expect("it was admitted")
+    }
+
+    fn acquire_all(&self, charges: Charges) -> Pin<Box<impl Future<Output = Result<Decision, Infallible>> + use<>>> {
         let (config, store) = (self.config.clone(), self.store.clone());
-        Box::pin(async move { config.acquire(&store, charges(cost)).await })
+        Box::pin(async move { config.acquire(&store, charges).await })
     }
 
     fn left(&self) -> u64 {
@@ -144,11 +156,9 @@ async fn an_overtaking_request_that_is_cancelled_is_refunded_before_the_head_ask
 #[tokio::test]
 async fn a_slot_that_is_released_before_the_denial_arrives_is_not_missed() {
     let fixture = Fixture::new();
-    let (store, config) = (fixture.store.clone(), fixture.config.clone());
-    let slot = || Charges::from(Charge::new(Limit::new("slots", Concurrency::new(1)), Key::GLOBAL));
-    let Ok(mut served) = store.memory.apply(Operation::Acquire(slot())).into_inner();
-    let permit = permit(&store.memory, &mut served, Some(&config.queues)).expect("it was admitted");
-    let mut waiting = Box::pin(async move { config.acquire(&store, slot()).await });
+    let slot = Charge::new(Limit::new("slots", Concurrency::new(1)), Key::GLOBAL);
+    let permit = fixture.hold(&slot);
+    let mut waiting = fixture.acquire_all(slot.into());
     assert!(poll_once(&mut waiting).await.is_none());
     drop(permit);
     // No time passes, so it does not ask for slots that were released elsewhere.
@@ -164,17 +174,15 @@ async fn a_slot_that_is_released_before_the_denial_arrives_is_not_missed() {
 #[tokio::test]
 async fn an_overtaking_request_that_finds_no_slot_keeps_waiting() {
     let fixture = Fixture::new();
-    let (store, config) = (fixture.store.clone(), fixture.config.clone());
     let slots = Limit::new("slots", Concurrency::new(1).retry_after(Duration::from_secs(60)));
     let slot = Charge::new(slots, Key::GLOBAL);
-    let Ok(mut served) = store.memory.apply(Operation::Acquire(slot.clone().into())).into_inner();
-    let permit = permit(&store.memory, &mut served, Some(&config.queues)).expect("it was admitted");
+    let permit = fixture.hold(&slot);
     let mut head = fixture.acquire(92);
     fixture.reply();
     assert!(poll_once(&mut head).await.is_none());
     let mut both = charges(1);
     both.push(slot).expect("its limit is another");
-    let mut waiting = Box::pin(async move { config.acquire(&store, both).await });
+    let mut waiting = fixture.acquire_all(both);
     fixture.reply();
     assert!(poll_once(&mut waiting).await.is_none());
     drop(permit);

@@ -10,7 +10,7 @@ use deadpool_redis::redis::{ErrorKind, RedisError};
 use tokio::{sync::watch, time::Instant};
 
 /// Work that takes longer may be on a runtime that is not running: another task starts it again.
-const MAX_TIME: Duration = Duration::from_secs(10);
+const MAX_WORK_TIME: Duration = Duration::from_secs(10);
 
 /// Work that at most one task does at a time. The task continues if the caller that started it is cancelled, but not after its
 /// runtime has ended; then the next caller starts another task.
@@ -33,7 +33,7 @@ impl SingleFlight {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Running { since, done }) = &*running
             && done.has_changed().is_ok()
-            && since.elapsed() < MAX_TIME
+            && since.elapsed() < MAX_WORK_TIME
         {
             return Flight(done.clone());
         }

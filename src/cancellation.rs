@@ -105,7 +105,7 @@ impl<St: Store> RefundGuard<St> {
 impl<St: Store> Drop for RefundGuard<St> {
     fn drop(&mut self) {
         if let Some(receipt) = self.receipt.take() {
-            let refund = self.store.apply(Operation::Refund(receipt));
+            let refund = self.store.apply(Operation::refund(receipt));
             complete(async move { drop(refund.await) });
         }
     }
@@ -116,11 +116,11 @@ pub(crate) struct PendingSettle<St: Store>(Option<St::Future>);
 
 impl<St: Store> PendingSettle<St> {
     pub(crate) fn new(store: &St, receipt: Receipt) -> Self {
-        Self(Some(store.apply(Operation::Settle(receipt))))
+        Self(Some(store.apply(Operation::settle(receipt))))
     }
 
     pub(crate) fn refund(store: &St, receipt: Receipt) -> Self {
-        Self(Some(store.apply(Operation::Refund(receipt))))
+        Self(Some(store.apply(Operation::refund(receipt))))
     }
 
     /// The verdicts after it; `None` if the store failed, and the charge stays as it was.

@@ -206,10 +206,11 @@ impl Charges {
         self.0.iter_mut().for_each(|charge| charge.fails_open = fails_open);
     }
 
-    /// Whether a queueing leaky bucket may delay the request.
+    /// Whether a queueing leaky bucket may delay the request. A shadow delays none.
     #[inline]
     pub(crate) fn may_queue(&self) -> bool {
-        self.0.iter().any(|charge| charge.limit.algorithm().is_queueing())
+        let may_queue = |charge: &Charge| charge.limit.algorithm().is_queueing() && !charge.shadow;
+        self.0.iter().any(may_queue)
     }
 
     /// Whether the request may hold slots, which have to be released.

@@ -402,8 +402,9 @@ impl Decision {
         self.tiers.iter().find(is_longest).filter(|_| !delay.is_zero())
     }
 
-    /// Whether the store failed and the request passed without being counted by any limit. If only some of its limits were not
-    /// checked, [`unchecked_limits`](Self::unchecked_limits) returns them, and this is false.
+    /// Whether the store failed and the request passed without being counted by any limit of a layer. If only some of its limits were
+    /// not checked, [`unchecked_limits`](Self::unchecked_limits) returns them, and this is false. With nested layers, whether one of
+    /// them passed it so.
     pub fn is_unchecked(&self) -> bool {
         self.source() == DecisionSource::None
     }
@@ -433,7 +434,7 @@ impl Decision {
     }
 
     /// Whether the store failed and this node's [`fallback`](crate::RateLimitLayer::fallback) decided, about some of the tiers at
-    /// least.
+    /// least. False if the decision [is unchecked](Self::is_unchecked).
     pub fn is_by_fallback(&self) -> bool {
         self.source() == DecisionSource::Fallback
     }
@@ -484,7 +485,11 @@ impl Decision {
         for later in &later.tiers {
             let tiers = self.tiers.iter_mut();
             let same = tiers.filter(|tier| tier.charge.counts_as(&later.charge));
-            same.for_each(|tier| tier.verdict = later.verdict);
+            same.for_each(|tier| {
+                // The limit may have changed since.
+                tier.charge.limit.update_to(&later.charge.limit);
+                tier.verdict = later.verdict;
+            });
         }
     }
 

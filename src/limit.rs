@@ -50,6 +50,8 @@ struct LimitInner {
     unit: OnceLock<QuotaUnit>,
     /// Set with the first response, since it contains the unit.
     header_policy: OnceLock<HeaderValue>,
+    /// Set when changed rules replace it.
+    successor: OnceLock<Limit>,
 }
 
 /// A shorter lease would end before the reply of Redis.
@@ -138,6 +140,7 @@ impl Limit {
             metrics,
             unit: OnceLock::new(),
             header_policy: OnceLock::new(),
+            successor: OnceLock::new(),
         }))
     }
 
@@ -221,6 +224,21 @@ impl Limit {
     pub(crate) fn counts_as(&self, other: &Self) -> bool {
         let is_same_shape = || self.0.shape_hash == other.0.shape_hash && self.0.shape == other.0.shape;
         Arc::ptr_eq(&self.0, &other.0) || is_same_shape()
+    }
+
+    /// Changed rules replace it with another limit, which is a later version of it if they share their state.
+    #[cfg(feature = "rules")]
+    pub(crate) fn replaced_by(&self, successor: &Self) {
+        if self.counts_as(successor) {
+            self.0.successor.get_or_init(|| successor.clone());
+        }
+    }
+
+    /// Replaces it with the version that is in force now.
+    pub(crate) fn update(&mut self) {
+        while let Some(successor) = self.0.successor.get().cloned() {
+            *self = successor;
+        }
     }
 
     /// Replaces it with another version of the same limit. Returns whether that was a different object.

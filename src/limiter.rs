@@ -286,13 +286,20 @@ impl<St: Store> Limiter<St> {
     /// # }
     /// ```
     pub async fn refund(&self, receipt: Receipt) -> Result<Decision, St::Error> {
-        self.store.apply(Operation::Refund(receipt)).await
+        self.correct(Operation::refund(receipt)).await
     }
 
     /// Corrects a charge to the [true costs of its receipt](Receipt::settled), and returns the state after it:
     /// `limiter.settle(receipt.settled(1500))`.
     pub async fn settle(&self, receipt: Receipt) -> Result<Decision, St::Error> {
-        self.store.apply(Operation::Settle(receipt)).await
+        self.correct(Operation::settle(receipt)).await
+    }
+
+    /// What it returns may be slots that a call waits for.
+    async fn correct(&self, operation: Operation) -> Result<Decision, St::Error> {
+        let corrected = self.store.apply(operation).await;
+        self.queues.wake_for_slots();
+        corrected
     }
 
     /// Resets the state of a key in every tier that counts by the key, and returns the state of these tiers. Tiers that count

@@ -48,6 +48,16 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// A refund under the limits that are in force now.
+    pub(crate) fn refund(receipt: Receipt) -> Self {
+        Self::Refund(receipt.in_force())
+    }
+
+    /// A settlement under the limits that are in force now.
+    pub(crate) fn settle(receipt: Receipt) -> Self {
+        Self::Settle(receipt.in_force())
+    }
+
     /// An operation without charges, to leave in place of one that is moved out.
     #[cfg(feature = "redis")]
     pub(crate) fn nothing() -> Self {

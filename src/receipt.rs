@@ -199,7 +199,13 @@ impl Receipt {
         (!self.charged.is_empty()).then_some(self)
     }
 
-    /// Replaces the limit of the charges with a newer version, if it was changed after the charge.
+    /// The same charges under the versions of their limits that are in force now.
+    pub(crate) fn in_force(mut self) -> Self {
+        self.charged.iter_mut().for_each(|charged| charged.charge.limit.update());
+        self
+    }
+
+    /// Replaces the limit of the charges with a newer version, if it was changed after the charge. A layer does so when its rules change.
     pub fn update(&mut self, limit: &Limit) {
         let limits = self.charged.iter_mut().map(|charged| &mut charged.charge.limit);
         limits.filter(|version| version.counts_as(limit)).for_each(|version| {

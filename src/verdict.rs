@@ -29,7 +29,7 @@ pub enum Outcome {
     /// The request may not pass now.
     Limited {
         /// How long until the same request would be admitted, if no other request is charged before. It is exact: one microsecond earlier
-        /// the request would still be denied.
+        /// the request would still be denied. For a concurrency limit it is only a hint, since nobody knows when a slot is released.
         retry_after: Duration,
     },
     /// The request can never pass: its cost exceeds the limit's capacity.

@@ -203,8 +203,8 @@ async fn traces_find_a_store_that_forgets() {
     traces(&Faulty::fresh(Fault::ForgetsStates), 1).await;
 }
 
-#[test]
+#[tokio::test]
 #[should_panic(expected = "200 requests under a limit of 100")]
-fn concurrency_finds_a_store_that_forgets() {
-    concurrency(&Faulty::fresh(Fault::ForgetsStates));
+async fn concurrency_finds_a_store_that_forgets() {
+    concurrency(&Faulty::fresh(Fault::ForgetsStates)).await;
 }

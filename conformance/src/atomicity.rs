@@ -2,7 +2,7 @@
 
 use std::{panic, thread, time::Duration};
 
-use tokio::runtime;
+use tokio::{runtime, sync::oneshot};
 use tollgate::{Charge, Charges, FixedWindow, Key, Limit, ManualClock, Operation, Quota, Receipt, Store, TokenBucket};
 
 use crate::{START, apply};
@@ -81,9 +81,10 @@ pub async fn clock_goes_back<St: Store>(fresh: &impl Fn(ManualClock) -> St) {
 ///
 /// # Panics
 /// If the numbers differ.
-pub fn concurrency<St: Store>(fresh: &impl Fn(ManualClock) -> St) {
+pub async fn concurrency<St: Store>(fresh: &impl Fn(ManualClock) -> St) {
     let store = fresh(ManualClock::at(START));
-    // On a thread of its own: the caller may be in a runtime, which cannot wait for another one.
+    let (end, ended) = oneshot::channel::<()>();
+    // On a thread of its own: the caller's runtime may have one thread, on which the connections of the store depend.
     let checked = thread::spawn(move || {
         let runtime = runtime::Builder::new_multi_thread()
             .worker_threads(4)
@@ -92,7 +93,10 @@ pub fn concurrency<St: Store>(fresh: &impl Fn(ManualClock) -> St) {
         runtime
             .expect("a runtime can be built")
             .block_on(concurrent_requests(store));
+        drop(end);
     });
+    // It is dropped at the end, also by a panic.
+    ended.await.ok();
     if let Err(panic) = checked.join() {
         panic::resume_unwind(panic);
     }

@@ -44,7 +44,7 @@ pub async fn check<St: Store>(fresh: &impl Fn(ManualClock) -> St) {
     traces(fresh, 300).await;
     all_or_none(fresh).await;
     clock_goes_back(fresh).await;
-    concurrency(fresh);
+    concurrency(fresh).await;
 }
 
 /// Applies an operation to a store that must not fail.

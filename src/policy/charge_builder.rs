@@ -12,7 +12,7 @@ use crate::{
 pub struct ChargeBuilder {
     charges: Charges,
     access: Access,
-    /// Why it is unknown whether the request is exempt or blocked.
+    /// Why it is unknown whether the request is blocked.
     unfiltered: Option<KeyError>,
     /// Why the first tier whose key is missing has none.
     missing_key: Option<KeyError>,
@@ -38,10 +38,9 @@ pub(crate) enum NotCharged {
 }
 
 impl ChargeBuilder {
-    /// Adds a charge, which fails open unless the layer fails closed. The limits of a policy have distinct names.
+    /// Adds a charge. The limits of a policy have distinct names.
     #[inline]
-    pub(crate) fn push(&mut self, mut charge: Charge) {
-        charge.fails_open = true;
+    pub(crate) fn push(&mut self, charge: Charge) {
         let is_distinct = |charges: &Charges| charges.iter().all(|other| !other.counts_as(&charge));
         debug_assert!(
             is_distinct(&self.charges),
@@ -52,8 +51,7 @@ impl ChargeBuilder {
 
     /// Adds a charge, or adds its cost to an earlier charge of the same key under the same limit.
     #[cfg(feature = "rules")]
-    pub(crate) fn push_or_add(&mut self, mut charge: Charge) {
-        charge.fails_open = true;
+    pub(crate) fn push_or_add(&mut self, charge: Charge) {
         self.charges.push_or_add(charge);
     }
 

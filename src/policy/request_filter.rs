@@ -40,6 +40,8 @@ impl<Req, Res, M: Matcher<Req>> Policy<Req, Res> for RequestFilter<M> {
             // A request without the value that would exempt it is counted. If the block list cannot be checked, the request is
             // rejected.
             (Err(KeyError::Missing { .. }), Access::Exempt) => Ok(Access::Counted),
+            // Otherwise it is rejected, unless another part exempts it.
+            (Err(error), Access::Exempt) => return charges.push_missing_key(error),
             (Err(error), _) => Err(error),
         };
         charges.set_access(access);

@@ -1,5 +1,7 @@
 //! Compiled rules: the charges of a request, and how its response settles them.
 
+use std::collections::HashMap;
+
 use http::{Request, Response};
 
 use super::{
@@ -86,6 +88,18 @@ impl CompiledRules {
         for rule in self.rules.iter().filter_map(Rule::as_request) {
             if let Some(mut charge) = settlement.tier(rule.limit.name()) {
                 rule.outcome.settle(response, &mut charge);
+            }
+        }
+    }
+
+    /// Makes the limits of these rules the versions in force of those that they replace. A plan that they lack has the rule's own limit.
+    pub(super) fn replace(&self, previous: &Self) {
+        let rules: HashMap<&str, &Rule> = self.rules.iter().map(|rule| (rule.limit().name(), rule)).collect();
+        for previous in &previous.rules {
+            let Some(rule) = rules.get(previous.limit().name()) else { continue };
+            previous.limit().replaced_by(rule.limit());
+            for (plan, limit) in previous.limits_on_plans() {
+                limit.replaced_by(rule.limit_on(plan).unwrap_or(rule.limit()));
             }
         }
     }

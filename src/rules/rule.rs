@@ -34,6 +34,13 @@ impl Rule {
         }
     }
 
+    /// The limits of all plans.
+    pub(super) fn limits_on_plans(&self) -> impl Iterator<Item = (&str, &Limit)> {
+        let plans = self.as_request().and_then(|rule| rule.plans.as_ref());
+        let limits = plans.into_iter().flat_map(|plans| &plans.limits);
+        limits.map(|(plan, limit)| (plan.as_str(), limit))
+    }
+
     /// The key of a request or descriptor with these values and no others.
     pub(super) fn key_of_values(&self, values: &[(&str, &str)], trust: &Trust) -> Result<Key, ConfigError> {
         match self {

@@ -67,6 +67,7 @@ impl RuleSet {
         let rules = parser::parse(text)?;
         let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let previous = mem::replace(&mut *current, rules);
+        current.replace(&previous);
         // Unlocks before freeing the previous rules, so that requests do not wait for that.
         drop(current);
         drop(previous);

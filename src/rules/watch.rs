@@ -26,7 +26,7 @@ impl RuleSet {
     ///
     /// New rules replace the old ones atomically. If they are invalid, or the file is missing or defines no limit, the old rules
     /// stay in force and the diagnostics are logged as an error. Counters are kept if a limit keeps its name, algorithm and
-    /// window. Requests in flight keep the rules that they started with.
+    /// window. Requests in flight keep the rules that they started with; their charges are settled and refunded by the new ones.
     ///
     /// A background thread polls the file until the last clone of the rules is dropped.
     ///

@@ -111,9 +111,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
             metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
             return Ok(Decision::exempt(self.store.clock().now()));
         }
-        if let OnFailure::Closed = self.on_failure {
-            charges.set_fails_open(false);
-        }
+        charges.set_fails_open(matches!(self.on_failure, OnFailure::Open));
         *span = DecisionSpan::new(&charges);
         self.acquire(charges, span)
     }

@@ -65,7 +65,7 @@ impl<St: Store> Drop for PendingOvertake<St> {
                 if let Some(Overtake::Admitted { mut decision, .. }) = result
                     && let Some(receipt) = decision.take_receipt()
                 {
-                    drop(store.apply(Operation::Refund(receipt)).await);
+                    drop(store.apply(Operation::refund(receipt)).await);
                 }
                 drop(turn);
             });
@@ -93,7 +93,7 @@ async fn overtake<St: Store>(store: St, charges: Charges, head: WaitingHead) -> 
         return Ok(Overtake::Admitted { decision, head });
     }
     if let Some(receipt) = receipt {
-        drop(store.apply(Operation::Refund(receipt)).await);
+        drop(store.apply(Operation::refund(receipt)).await);
     }
     Ok(Overtake::HeadFirst)
 }

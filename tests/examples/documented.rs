@@ -9,7 +9,7 @@ use support::{
     project::example,
     wait::eventually,
 };
-use tollgate::{ClientIp, MemoryStore, Quota, RateLimitLayer};
+use tollgate::{ClientIp, ManualClock, MemoryStore, Quota, RateLimitLayer};
 
 use crate::examples::Server;
 
@@ -26,8 +26,9 @@ impl Service {
         let text = block.without_comments();
         let command = text.lines().find(|line| line.starts_with("cargo run"))?;
         if command == "cargo run" {
-            let limit =
-                RateLimitLayer::token_bucket("hello", Quota::per_minute(5), ClientIp::peer(), MemoryStore::new());
+            // Its clock stands still, however slow the commands are.
+            let store = MemoryStore::builder().clock(ManualClock::at(0)).build();
+            let limit = RateLimitLayer::token_bucket("hello", Quota::per_minute(5), ClientIp::peer(), store);
             let app = Router::new().route("/", get(async || "hello\n")).layer(limit);
             return Some(Self::Hello(http::Server::start(app).await));
         }

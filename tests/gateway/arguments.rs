@@ -48,7 +48,7 @@ fn help_lists_every_option() {
 }
 
 /// Arguments, and the error.
-const INVALID: [(&[&str], &str); 27] = [
+const INVALID: [(&[&str], &str); 29] = [
     (
         &["--rules"],
         "a value is required for '--rules <FILE>' but none was supplied",
@@ -130,6 +130,14 @@ const INVALID: [(&[&str], &str); 27] = [
     (
         &["--upstream", "http://me@a"],
         "invalid value 'http://me@a' for '--upstream <URL>': user information is not supported; expected a service, like http://127.0.0.1:3000",
+    ),
+    (
+        &["--upstream", "http://127.0.0.1:70000"],
+        "invalid value 'http://127.0.0.1:70000' for '--upstream <URL>': the port must be a number from 1 to 65535; expected a service, like http://127.0.0.1:3000",
+    ),
+    (
+        &["--upstream", "http://a:"],
+        "invalid value 'http://a:' for '--upstream <URL>': the port must be a number from 1 to 65535; expected a service, like http://127.0.0.1:3000",
     ),
     (
         &["--upstream", "http://"],

@@ -86,6 +86,28 @@ async fn replicaof_during_a_batch() {
     .await;
 }
 
+/// Before Redis 7, the error of a command that a script called is inside of another error; or of a text, in the reply to a batch.
+#[tokio::test]
+async fn redis_6_becomes_a_replica() {
+    for mode in MODES {
+        let server = RedisServer::oldest();
+        let redis = &mut server.client();
+        let node = Node::new(mode, server.store().pool_size(1).max_calls_in_flight(2));
+        node.store.check().await.unwrap();
+        assert_eq!(node.request_times("alice", 10).await.of(Response::Admitted), 10);
+        let tally = in_one_batch(&node, redis, ["alice"; 20], demote).await;
+        assert_eq!(tally.without_redis(mode), 20);
+        // The two calls in flight count as one failure, and the batch as the second.
+        assert!(node.store.health().is_up());
+        assert_eq!(node.request_times("alice", 1).await.without_redis(mode), 1);
+        assert!(!node.store.health().is_up());
+        promote(redis);
+        node.until_recovered().await;
+        assert_eq!(charged(redis, "alice"), 10);
+        assert_exact(&node, redis, "alice").await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn replicaof_under_load() {
     each_mode(async |mode, _, server| {

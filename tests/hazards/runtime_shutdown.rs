@@ -1,12 +1,14 @@
 //! A runtime that shuts down while the store is in use, and another one that continues to use the store.
 
+use std::time::Duration;
+
 use futures_util::FutureExt;
 use tokio::{
     runtime::{Builder, Runtime},
     task::yield_now,
     time,
 };
-use tollgate::{Key, Limiter};
+use tollgate::{Concurrency, Global, Key, Limiter, Tier};
 
 use support::{
     redis::{DEADLINE, RedisServer, query},
@@ -165,10 +167,10 @@ fn runtime_shutdown_while_redis_is_down() {
 #[test]
 fn requests_that_outlive_their_runtime_are_dropped_without_a_panic() {
     let server = RedisServer::start();
-    let (uploads, key) = (
-        Limiter::concurrency("uploads", 2, server.store().build().unwrap()),
-        Key::GLOBAL,
-    );
+    // What is not released expires long after the test.
+    let slots = Concurrency::new(2).time_to_live(Duration::from_secs(3600));
+    let uploads = Limiter::new(Tier::new("uploads", slots, Global), server.store().build().unwrap());
+    let key = Key::GLOBAL;
     for _ in 0..4 {
         let first = runtime();
         // One is sent inline, and one by the sender task.

@@ -13,12 +13,14 @@ use support::{
     cluster::Cluster,
     leaks::tasks,
     proxy::Proxy,
-    redis::{RedisServer, acquire, calls, info, poll_once, query, stored, stored_all},
+    redis::{DEADLINE, RedisServer, acquire, calls, info, poll_once, query, stored, stored_all},
     wait::eventually,
 };
 
+/// What a dead node holds expires after an hour, long after the test.
 fn limit(slots: u32) -> Limit {
-    Limit::new("uploads", Concurrency::new(slots))
+    let hour = Duration::from_secs(3600);
+    Limit::new("uploads", Concurrency::new(slots).time_to_live(hour))
 }
 
 fn charge(limit: &Limit) -> Charge {
@@ -134,7 +136,6 @@ async fn a_cancelled_acquire_holds_nothing() {
         poll_once(&mut decision).await;
         drop(decision);
     }
-    // Long before the time-to-live of 30 seconds.
     eventually("all slots are free", async || free(&other, &limit).await == 3).await;
 }
 
@@ -148,7 +149,6 @@ async fn what_a_thread_without_a_runtime_releases_is_free() {
     let release = store.apply(Operation::Refund(held.take_receipt().unwrap()));
     let released = std::thread::spawn(|| release.now_or_never()).join().unwrap();
     assert!(matches!(released, Some(Err(StoreError::NoRuntime))));
-    // Long before the time-to-live of 30 seconds.
     eventually("all slots are free", async || free(&other, &limit).await == 2).await;
 }
 
@@ -196,7 +196,7 @@ async fn lost_replies_are_corrected_at_once() {
     let mut proxy = Proxy::to(server.port());
     let node = RedisStore::builder()
         .url(&proxy.url())
-        .deadline(Duration::from_secs(5))
+        .deadline(DEADLINE)
         .build()
         .unwrap();
     let other = server.store().build().unwrap();
@@ -212,7 +212,6 @@ async fn lost_replies_are_corrected_at_once() {
     assert!(node.apply(Operation::Refund(receipt)).await.is_err());
     time::resume();
     proxy.heal();
-    // Long before the time-to-live of 30 seconds.
     eventually("one slot is held", async || free(&other, &limit).await == 2).await;
     release(&node, kept).await;
     assert_eq!(free(&other, &limit).await, 3);
@@ -338,12 +337,12 @@ async fn a_slot_outlives_a_shorter_time_to_live() {
 async fn a_reset_does_not_free_what_is_held() {
     let server = RedisServer::start();
     let clock = ManualClock::at(1_700_000_000_000_000);
-    let (store, limit) = (server.store().clock(clock.clone()).build().unwrap(), limit(2));
+    let store = server.store().clock(clock.clone()).build().unwrap();
+    let limit = Limit::new("uploads", Concurrency::new(2).time_to_live(Duration::from_secs(3)));
     let held = acquire(&store, charge(&limit)).await;
     store.apply(Operation::Reset(charge(&limit).into())).await.unwrap();
-    assert_eq!(free(&store, &limit).await, 2);
-    // The next renewal is due.
-    clock.advance(Duration::from_secs(10));
+    // The next renewal is due after a second.
+    clock.advance(Duration::from_secs(1));
     eventually("it is counted again", async || free(&store, &limit).await == 1).await;
     release(&store, held).await;
     assert_eq!(free(&store, &limit).await, 2);

@@ -242,7 +242,7 @@ fn a_compressed_log_is_reported() {
     let case = Case::log(&two_per_minute(), b"\x1f\x8b\x08\x00compressed");
     let error = case.run(&[]).failure();
     assert!(
-        error.contains("input: it is compressed: zcat FILE | tollgate simulate .. --log -"),
+        error.contains("input: it is compressed: decompress it first, or pass - as the file, after zcat FILE |"),
         "{error}"
     );
 }

@@ -22,6 +22,8 @@ pub mod http;
 pub mod leaks;
 pub mod log;
 pub mod memory;
+#[cfg(feature = "redis")]
+pub mod oldest_redis;
 pub mod page;
 pub mod port;
 pub mod process;

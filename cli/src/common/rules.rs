@@ -30,12 +30,12 @@ pub(crate) fn read(file: &Path) -> Result<RuleSet, Failure> {
         read.map_err(|error| format!("standard input: {error}"))?;
         return parse("standard input", &text);
     }
-    RuleSet::read(file).or_else(|error| report(file, error))
+    RuleSet::read(file).map_err(|error| report(file, error))
 }
 
 /// Reads a rules file and reloads it whenever it changes.
 pub(crate) fn watch(file: &Path) -> Result<RuleSet, Failure> {
-    RuleSet::watch(file).or_else(|error| report(file, error))
+    RuleSet::watch(file).map_err(|error| report(file, error))
 }
 
 fn parse(name: &str, text: &str) -> Result<RuleSet, Failure> {
@@ -48,15 +48,15 @@ fn parse(name: &str, text: &str) -> Result<RuleSet, Failure> {
     })
 }
 
-fn report(file: &Path, error: RulesError) -> Result<RuleSet, Failure> {
+fn report(file: &Path, error: RulesError) -> Failure {
     if error.diagnostics().is_empty() {
-        return Err(error.into());
+        return error.into();
     }
     // The file may have changed since: parse the text again whose lines are printed.
-    match fs::read_to_string(file) {
-        Ok(text) => parse(&file.display().to_string(), &text),
-        // The file is not UTF-8, so there are no lines to print.
-        Err(_) => Err(error.into()),
+    match fs::read_to_string(file).map(|text| parse(&file.display().to_string(), &text)) {
+        Ok(Err(failure)) => failure,
+        // It is not UTF-8, so there are no lines to print; or it has been corrected meanwhile.
+        Err(_) | Ok(Ok(_)) => error.into(),
     }
 }
 

@@ -11,10 +11,12 @@ use crate::{
 };
 
 const FORWARDING: &str = "\
-Requests are forwarded as they are, with three exceptions: X-Forwarded-For gets
-the address of the client, headers that only trusted proxies may set ([trust] in
-the rules file) are removed from all other requests, and the path is normalized
-(dot segments, double slashes, percent-encoding).
+Requests are forwarded as they are, except that
+- the path is normalized: dot segments, double slashes, percent-encoding;
+- X-Forwarded-For gets the address of the client, X-Forwarded-Host and -Proto
+  are set unless a trusted proxy has set them, and headers that only trusted
+  proxies may set ([trust] in the rules file) are removed from other requests;
+- headers that concern only one connection are removed, and Via is added.
 
 Clients and upstream use HTTP/1.1, including WebSockets; TLS is not supported.
 Ctrl-C, SIGTERM or SIGHUP shuts it down gracefully; a second signal ends
@@ -58,6 +60,9 @@ fn parse_upstream(value: &str) -> Result<Authority, String> {
     }
     match uri.into_parts().authority {
         Some(authority) if authority.as_str().contains('@') => Err(invalid("user information is not supported")),
+        Some(authority) if authority.port_u16().is_none() && authority.as_str() != authority.host() => {
+            Err(invalid("the port must be a number from 1 to 65535"))
+        }
         Some(authority) => Ok(authority),
         None => Err(invalid("the host is missing")),
     }

@@ -63,7 +63,7 @@ impl Input {
         }
         if self.lines == 0 && self.line.starts_with(&GZIP) {
             let name = &self.name;
-            return Err(format!("{name}: it is compressed: zcat FILE | tollgate simulate .. --log -").into());
+            return Err(format!("{name}: it is compressed: decompress it first, or pass - as the file, after zcat FILE |").into());
         }
         self.bytes_read += read as u64;
         self.lines += 1;

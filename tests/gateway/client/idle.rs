@@ -24,7 +24,7 @@ async fn idle_clients_do_not_delay_others() {
 async fn idle_clients_are_closed_without_a_response() {
     raise_open_files_limit();
     let service = echo().await;
-    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &["--client-timeout", "500ms"]);
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &["--client-timeout", "3s"]);
     for mut client in a_thousand_clients(&gateway).await {
         assert_eq!(client.read_to_end().await.unwrap(), "");
     }

@@ -1,6 +1,6 @@
 //! Malformed and ambiguous requests (request smuggling): rejected, or forwarded in an unambiguous form.
 
-use std::time::Duration;
+use support::wait::with_timeout;
 
 use super::other_clients_are_served;
 use crate::gateway::{
@@ -64,13 +64,11 @@ async fn malformed_requests_are_a_400_and_do_not_reach_the_service() {
 #[tokio::test]
 async fn http_2_with_prior_knowledge_is_closed() {
     let service = super::echo().await;
-    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &[]);
+    let gateway = Gateway::with_upstream(&service.url(), COUNT_ONLY, &["--client-timeout", "10m"]);
     let mut client = Socket::connect(&gateway).await;
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
     // The gateway closes at once, and not after the client timeout.
-    tokio::time::timeout(Duration::from_secs(8), client.closed())
-        .await
-        .unwrap();
+    with_timeout(client.closed()).await;
     other_clients_are_served(&gateway).await;
 }
 

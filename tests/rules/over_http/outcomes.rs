@@ -11,9 +11,9 @@ use axum::{
     },
     routing::any,
 };
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
-use tollgate::{Key, RuleSet, RulesLayer};
+use tollgate::{Key, Limit, RuleSet, RulesLayer};
 use tower::{Layer, ServiceExt, service_fn};
 
 use super::fixture::{Reply, Server, TRUST, TestStore, on_both_stores, rules, ten, yield_until};
@@ -26,6 +26,9 @@ on_both_stores![
     each_limit_has_its_own_outcome,
     a_shadow_is_refunded_too,
     the_rules_in_force_at_the_response_settle,
+    a_bucket_whose_rate_has_changed_refunds_nothing,
+    the_limit_in_force_bounds_what_a_body_states,
+    a_plan_refunds_under_its_own_limit,
     a_body_states_the_cost,
     a_refund_precedes_the_body,
     a_body_in_pieces_is_read,
@@ -200,27 +203,98 @@ async fn the_rules_in_force_at_the_response_settle<St: TestStore>() {
         // A charge that was final when it was made stays so.
         (global(""), global(refund), 9),
     ] {
-        let (inside, release) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-        let handler = {
-            let (inside, release) = (Arc::clone(&inside), Arc::clone(&release));
-            async move || {
-                inside.add_permits(1);
-                release.acquire().await.unwrap().forget();
-            }
-        };
-        let api = Api::<St>::serve(&before, Router::new().fallback(any(handler))).await;
-        let limit = api.rules.limits().remove(0);
-        let request = tokio::spawn(api.server.get("/"));
-        inside.acquire().await.unwrap().forget();
-        assert_eq!(api.store.left(&limit, &Key::GLOBAL).await, 9);
-        api.rules.replace(&after).unwrap();
-        release.add_permits(1);
-        assert_eq!(request.await.unwrap().status, 200);
+        let (api, limit) = replaced_while_the_handler_runs::<St>(&before, &after).await;
         assert_eq!(
             api.store.left(&limit, &Key::GLOBAL).await,
             left,
             "{before}\nreplaced by\n{after}"
         );
+    }
+}
+
+/// A request that is answered with 200 after its rules were replaced, and the first limit that was replaced.
+async fn replaced_while_the_handler_runs<St: TestStore>(before: &str, after: &str) -> (Api<St>, Limit) {
+    let (inside, release) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let handler = {
+        let (inside, release) = (Arc::clone(&inside), Arc::clone(&release));
+        async move || {
+            inside.add_permits(1);
+            release.acquire().await.unwrap().forget();
+        }
+    };
+    let api = Api::<St>::serve(before, Router::new().fallback(any(handler))).await;
+    let limit = api.rules.limits().remove(0);
+    let request = api.server.request("/").header("x-plan", "pro");
+    let request = tokio::spawn(Reply::to(request));
+    inside.acquire().await.unwrap().forget();
+    let before = api.store.left(&limit, &Key::GLOBAL).await;
+    assert_eq!(before, u64::from(limit.algorithm().capacity()) - 1);
+    api.rules.replace(after).unwrap();
+    release.add_permits(1);
+    assert_eq!(request.await.unwrap().status, 200);
+    (api, limit)
+}
+
+/// A bucket at another rate measures in another unit, so it is not known what the charge has left in it.
+async fn a_bucket_whose_rate_has_changed_refunds_nothing<St: TestStore>() {
+    let bucket = global("refund_status = \"2xx\"").replace("fixed_window", "token_bucket");
+    for (fields, left) in [
+        ("limit = 10", 10),
+        ("limit = 20\ncapacity = 10", 9),
+        ("limit = 10\ncapacity = 20", 20),
+    ] {
+        let (api, _) = replaced_while_the_handler_runs::<St>(&bucket, &bucket.replace("limit = 10", fields)).await;
+        assert_eq!(api.left("api").await, left, "{fields}");
+    }
+}
+
+/// The rules are replaced while the body is sent, which then states a cost of 64. In all, a window counts twice its limit at most.
+async fn the_limit_in_force_bounds_what_a_body_states<St: TestStore>() {
+    let file = tokens("api", "settle_json = \"usage.total_tokens\"");
+    for (limit, left) in [("limit = 100", 36), ("limit = 50", 36), ("limit = 20", 60)] {
+        let release = Arc::new(Semaphore::new(0));
+        let handler = {
+            let release = Arc::clone(&release);
+            async move || {
+                let pieces = stream::iter(["{\"usage\":{\"total_", "tokens\":64}}"]).then(move |piece| {
+                    let release = Arc::clone(&release);
+                    async move {
+                        release.acquire().await.unwrap().forget();
+                        Ok::<_, Infallible>(piece)
+                    }
+                });
+                ([(CONTENT_TYPE, JSON)], Body::from_stream(pieces))
+            }
+        };
+        let api = Api::<St>::serve(&file, Router::new().fallback(any(handler))).await;
+        release.add_permits(1);
+        let mut response = api.server.request("/").send().await.unwrap();
+        assert!(response.chunk().await.unwrap().is_some());
+        let first = api.rules.limits().remove(0);
+        assert_eq!(api.store.left(&first, &Key::GLOBAL).await, 90);
+        api.rules.replace(&file.replace("limit = 100", limit)).unwrap();
+        release.add_permits(1);
+        while response.chunk().await.unwrap().is_some() {}
+        yield_until(async || api.store.left(&first, &Key::GLOBAL).await == left).await;
+    }
+}
+
+/// The limit of a plan is replaced by that of the same plan, or by the rule's own.
+async fn a_plan_refunds_under_its_own_limit<St: TestStore>() {
+    let file = |limit: u32, plan: &str| {
+        let fields = format!("refund_status = \"2xx\"\nplan = \"header:x-plan\"\n{plan}");
+        let bucket = global(&fields).replace("fixed_window", "token_bucket") + TRUST;
+        bucket.replace("limit = 10", &format!("limit = {limit}"))
+    };
+    let pro = "plans.pro = { limit = 50 }";
+    for (limit, plan, left) in [
+        (10, pro, 10),
+        (20, pro, 20),
+        (10, "plans.pro = { limit = 200 }", 9),
+        (10, "plans.free = { limit = 50 }", 9),
+    ] {
+        let (api, _) = replaced_while_the_handler_runs::<St>(&file(10, pro), &file(limit, plan)).await;
+        assert_eq!(api.left("api").await, left, "{limit} {plan}");
     }
 }
 

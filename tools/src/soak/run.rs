@@ -30,7 +30,7 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const MAX_WARM_UPS: u32 = 30;
 
 /// How long a process may take to close the connections of the load.
-const MAX_CLOSE_DELAY: Duration = Duration::from_secs(5);
+const MAX_CLOSE_DELAY: Duration = Duration::from_secs(60);
 
 /// Injects faults, prints the report, and fails if an invariant was violated.
 pub(crate) fn soak(args: &SoakArgs) -> Result<(), &'static str> {

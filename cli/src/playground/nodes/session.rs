@@ -168,9 +168,11 @@ impl NodesSession {
         self.script.front().map(|(at, _)| *at).into_iter().chain(streams).min()
     }
 
-    /// Sends the requests that are due, those of streams before those of actions at the same time.
+    /// Sends the requests that are due, those of streams before those of actions at the same time. What becomes due meanwhile has to wait,
+    /// so that commands and frames get their turn even if Redis is slower than the streams.
     async fn send_due(&mut self) {
-        while let Some(due) = self.next().filter(|due| *due <= self.now()) {
+        let now = self.now();
+        while let Some(due) = self.next().filter(|due| *due <= now) {
             for node in 0..NODES {
                 let Some(stream) = &mut self.streams[node] else {
                     continue;

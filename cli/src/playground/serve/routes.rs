@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use axum::{
     Router,
-    extract::{Path, Query, State},
+    extract::{Path, Query, Request, State},
+    middleware::{Next, from_fn},
     response::{
         IntoResponse, Response, Sse,
         sse::{Event, KeepAlive},
@@ -27,13 +28,23 @@ use crate::playground::{
 
 pub(crate) fn router(sessions: Sessions) -> Router {
     Router::new()
-        .route("/", get(assets::index))
-        .route("/{file}", get(assets::file))
         .route("/scene", get(session))
         .route("/scenes/{id}/{command}", post(command))
         .route("/nodes", get(nodes))
         .route("/nodes/{id}/{command}", post(nodes_command))
+        .layer(from_fn(require_same_origin))
+        .route("/", get(assets::index))
+        .route("/{file}", get(assets::file))
         .with_state(sessions)
+}
+
+/// Only the playground's own page starts sessions: any other site that its user visits could occupy them all. Browsers name the site.
+async fn require_same_origin(request: Request, next: Next) -> Response {
+    let site = request.headers().get("sec-fetch-site");
+    match site.is_none_or(|site| site == "same-origin" || site == "none") {
+        true => next.run(request).await,
+        false => (StatusCode::FORBIDDEN, "only the playground's own page may do this").into_response(),
+    }
 }
 
 /// Runs the session of a URL for as long as the event stream is read.

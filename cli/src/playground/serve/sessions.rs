@@ -27,7 +27,7 @@ const CHANNEL_CAPACITY: usize = 4;
 const STORE_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The deadline of nodes, in real time: longer than by default, because a decision on a busy laptop shows the same as on an idle one.
-const NODE_DEADLINE: Duration = Duration::from_secs(2);
+const NODE_DEADLINE: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
 pub(crate) struct Sessions {

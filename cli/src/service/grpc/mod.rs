@@ -6,8 +6,12 @@ mod server;
 
 use std::{future, io, time::Duration};
 
-use futures_util::stream;
-use tokio::{net::TcpListener, sync::watch, time::sleep};
+use futures_util::{StreamExt, stream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    time::{sleep, timeout},
+};
 use tollgate::{RuleSet, rules::DescriptorRequest};
 use tonic::{Status, server::NamedService, transport::Server};
 use tonic_health::{
@@ -27,6 +31,9 @@ use crate::server::{
 /// Calls of one connection at once. Each worker thread of Envoy opens one connection.
 const MAX_CONCURRENT_STREAMS: u32 = 4096;
 
+/// Clients that have sent nothing yet. Further ones wait to be accepted.
+const MAX_SILENT_CLIENTS: usize = 1024;
+
 /// The interval of HTTP/2 pings, which detect clients that no longer respond.
 const PING_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -39,6 +46,7 @@ pub(crate) async fn serve(
     store: &ServerStore,
     rules: RuleSet,
     metrics: ServiceMetrics,
+    client_timeout: Duration,
     shutdown: watch::Receiver<bool>,
     drain: Drain,
 ) {
@@ -47,11 +55,14 @@ pub(crate) async fn serve(
     let (reporter, health) = health_reporter();
     reporter.set_serving::<RateLimitServer>().await;
     raise_file_limit();
-    let incoming = stream::unfold(listener, async |listener| {
+    let accepted = stream::unfold(listener, async |listener| {
         let (socket, _) = accept_connection(&listener).await;
-        Some((io::Result::Ok(socket), listener))
+        Some((socket, listener))
     });
+    let begun = accepted.map(|socket| begun(socket, client_timeout));
+    let incoming = begun.buffer_unordered(MAX_SILENT_CLIENTS).filter_map(future::ready);
     let server = Server::builder()
+        .timeout(client_timeout)
         .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
         .http2_keepalive_interval(Some(PING_INTERVAL))
         .add_service(health)
@@ -67,6 +78,12 @@ pub(crate) async fn serve(
         },
         () = drain_elapsed => drain.warn_elapsed(),
     }
+}
+
+/// The connection once the client has sent something: the HTTP/2 server waits for the handshake without a timeout.
+async fn begun(socket: TcpStream, client_timeout: Duration) -> Option<io::Result<TcpStream>> {
+    let first = timeout(client_timeout, socket.peek(&mut [0])).await;
+    matches!(first, Ok(Ok(1..))).then_some(Ok(socket))
 }
 
 /// Waits for the shutdown, and ends the watches of health clients, which would delay it: each gets a last status.

@@ -26,6 +26,9 @@ use crate::{
 const MAX_DESCRIPTORS: usize = 100;
 const MAX_ENTRIES: usize = 100;
 
+/// Bounds the memory of one call, before its descriptors can be counted: each takes two bytes of a message at least, and 48 of memory.
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
+
 /// The limits as a service of descriptors.
 pub(super) type LimitedService = BoxCloneSyncService<DescriptorRequest, RateLimitResponse, Status>;
 
@@ -60,6 +63,7 @@ impl Service<Request<Body>> for RateLimitServer {
             Ok(match request.uri().path() {
                 "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit" => {
                     Grpc::new(ProstCodec::default())
+                        .max_decoding_message_size(MAX_MESSAGE_BYTES)
                         .unary(ShouldRateLimit(server), request)
                         .await
                 }

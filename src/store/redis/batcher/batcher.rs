@@ -132,9 +132,11 @@ impl Batcher {
         if leased.peek().is_none() {
             return Vec::new();
         }
-        self.start_lease_returner(leases);
         let now = Instant::now();
-        leased.filter_map(|charge| leases.ask(charge, now)).collect()
+        let asks = leased.filter_map(|charge| leases.ask(charge, now)).collect();
+        // After the asks are marked as in flight: until then, the task may end.
+        self.start_lease_returner(leases);
+        asks
     }
 
     /// Asks for leases of these tiers, whose request was admitted already.

@@ -138,39 +138,37 @@ impl NodeHolder {
         });
     }
 
-    /// The keys to renew now, and when the next ones are due. If more are due, the answers wake up the task.
+    /// The keys to renew now, and when the next ones are due. If more are due, the answers wake up the task: those that wait for longest
+    /// come first, so that every key is renewed in time if Redis can keep up.
     pub(super) fn due(&self, now: Instant) -> (Vec<(Charge, Holder)>, Option<Instant>) {
         let reconnects = self.reconnects.count();
         let is_reconnected = self.seen_reconnects.swap(reconnects, Ordering::AcqRel) != reconnects;
         let mut keys = self.lock();
         let is_recent = |sent: Instant| now < sent + RETRY_INTERVAL;
-        let mut renewals = keys
-            .iter()
-            .filter(|key| key.renewal_sent.is_some_and(is_recent))
-            .count();
-        let (mut due, mut next) = (Vec::new(), None);
+        let (mut due, mut next, mut in_flight) = (Vec::new(), None, 0);
         for key in keys.iter_mut() {
             // Redis may have lost the last changes, or all.
             if is_reconnected && key.slots.count() > 0 {
                 self.begin_epoch(key);
             }
-            if key.renewal_sent.is_some() {
-                continue;
-            }
-            if key.renew_at <= now {
-                if renewals == MAX_RENEWALS {
-                    continue;
-                }
-                renewals += 1;
-                key.renewal_sent = Some(now);
-                key.renew_at = now + key.renewal_interval();
-                due.push((key.charge.clone(), key.slots.send()));
-            } else {
-                // A key that is being renewed wakes up the task with its answer.
-                next = Some(next.map_or(key.renew_at, |next: Instant| next.min(key.renew_at)));
+            match key.renewal_sent {
+                // Its answer wakes up the task.
+                Some(sent) => in_flight += usize::from(is_recent(sent)),
+                None if key.renew_at <= now => due.push(key),
+                None => next = Some(next.map_or(key.renew_at, |next: Instant| next.min(key.renew_at))),
             }
         }
-        (due, next)
+        let free = MAX_RENEWALS.saturating_sub(in_flight);
+        if due.len() > free {
+            due.select_nth_unstable_by_key(free, |key| key.renew_at);
+            due.truncate(free);
+        }
+        let renewed = due.into_iter().map(|key| {
+            key.renewal_sent = Some(now);
+            key.renew_at = now + key.renewal_interval();
+            (key.charge.clone(), key.slots.send())
+        });
+        (renewed.collect(), next)
     }
 
     /// The answer to a renewal.
@@ -257,3 +255,6 @@ impl NodeHolder {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,11 @@
 //! Decodes a reply into decisions, as lua/README.md documents it.
 
-use deadpool_redis::redis::{self, Cmd, RedisError, make_extension_error};
+use deadpool_redis::redis::{self, Cmd, RedisError};
 
 use super::{
     encode,
     msgpack::{Reader, Value},
+    script,
 };
 use crate::{
     algorithm::Mark,
@@ -128,15 +129,14 @@ impl<'a> Reply<'a> {
         Ok(TierDecision { charge, verdict, mark })
     }
 
-    /// An error with the message of Redis, which begins with its code.
+    /// The error that an operation failed with.
     fn failure(&self, number: u64) -> OperationError {
         let index = usize::try_from(number).unwrap_or_default().wrapping_sub(1);
         let Some(why) = self.failures.get(index) else {
             return StoreError::protocol(format!("there is no failure {number}")).into();
         };
         let why = String::from_utf8_lossy(why);
-        let (code, detail) = why.split_once(' ').unwrap_or((&why, ""));
-        OperationError::Server(make_extension_error(code.to_owned(), Some(detail.to_owned())))
+        OperationError::Server(script::server_error(script::command_error(&why).unwrap_or(&why)))
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use deadpool_redis::redis::{
     self, Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value, aio::MultiplexedConnection, cmd,
+    make_extension_error,
 };
 use tokio::time::Instant;
 
@@ -54,7 +55,26 @@ pub(crate) async fn run(
         sent = Instant::now();
         reply = eval(command, connection, asking, true).await;
     }
-    Ok((reply?, sent))
+    Ok((reply.map_err(unwrapped)?, sent))
+}
+
+/// The error of a command that the script called, if the call failed because of it.
+fn unwrapped(error: RedisError) -> RedisError {
+    let message = error.detail().filter(|_| error.code() == Some("ERR"));
+    message.and_then(command_error).map(server_error).unwrap_or(error)
+}
+
+/// The message of a command that the script called. Before Redis 7 it is at the end of another one, after its position in the script:
+/// `Error running script (..): @user_script:1: @user_script: 9: -READONLY You can't write ..`.
+pub(super) fn command_error(message: &str) -> Option<&str> {
+    let (position, error) = message.rsplit_once(": -")?;
+    position.contains("user_script").then_some(error)
+}
+
+/// An error with the message of Redis, which begins with its code.
+pub(super) fn server_error(message: &str) -> RedisError {
+    let (code, detail) = message.split_once(' ').unwrap_or((message, ""));
+    make_extension_error(code.to_owned(), Some(detail.to_owned()))
 }
 
 fn is_noscript(error: &RedisError) -> bool {

@@ -201,7 +201,9 @@ impl Receipt {
 
     /// The same charges under the versions of their limits that are in force now.
     pub(crate) fn in_force(mut self) -> Self {
-        self.charged.iter_mut().for_each(|charged| charged.charge.limit.update());
+        self.charged
+            .iter_mut()
+            .for_each(|charged| charged.charge.limit.update());
         self
     }
 

@@ -10,8 +10,10 @@ use std::{
     thread,
 };
 
+use futures_util::future::BoxFuture;
 use sqlite_store::SqliteStore;
-use support::{cluster::Cluster, folder::Folder, project::example, redis::RedisServer};
+use support::{cluster::Cluster, folder::Folder, project::example, redis::RedisServer, wait::with_timeout};
+use tokio::sync::{mpsc, oneshot};
 use tollgate::{
     Charge, Clock, Decision, FixedWindow, Key, Limit, ManualClock, MemoryStore, Operation, Quota, RedisStore,
     RedisStoreBuilder, State, Store, TierDecision,
@@ -207,4 +209,46 @@ async fn traces_find_a_store_that_forgets() {
 #[should_panic(expected = "200 requests under a limit of 100")]
 async fn concurrency_finds_a_store_that_forgets() {
     concurrency(&Faulty::fresh(Fault::ForgetsStates)).await;
+}
+
+/// A store whose operations are executed by a task on the runtime that opened it, as the connections of a pool are.
+#[derive(Clone)]
+struct ByTask {
+    operations: mpsc::UnboundedSender<(Operation, oneshot::Sender<Decision>)>,
+    clock: Clock,
+}
+
+impl ByTask {
+    fn open(clock: ManualClock) -> Self {
+        let (operations, mut received) = mpsc::unbounded_channel::<(Operation, oneshot::Sender<Decision>)>();
+        let store = MemoryStore::builder().clock(clock.clone()).build();
+        tokio::spawn(async move {
+            while let Some((operation, reply)) = received.recv().await {
+                let Ok(decision) = store.apply(operation).await;
+                reply.send(decision).unwrap();
+            }
+        });
+        let clock = clock.into();
+        Self { operations, clock }
+    }
+}
+
+impl Store for ByTask {
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Decision, Infallible>>;
+
+    fn apply(&self, operation: Operation) -> Self::Future {
+        let (reply, decision) = oneshot::channel();
+        self.operations.send((operation, reply)).unwrap();
+        Box::pin(async { Ok(decision.await.unwrap()) })
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+}
+
+#[tokio::test]
+async fn a_store_may_depend_on_the_runtime_of_the_caller() {
+    with_timeout(check(&ByTask::open)).await;
 }

@@ -96,7 +96,9 @@ impl CompiledRules {
     pub(super) fn replace(&self, previous: &Self) {
         let rules: HashMap<&str, &Rule> = self.rules.iter().map(|rule| (rule.limit().name(), rule)).collect();
         for previous in &previous.rules {
-            let Some(rule) = rules.get(previous.limit().name()) else { continue };
+            let Some(rule) = rules.get(previous.limit().name()) else {
+                continue;
+            };
             previous.limit().replaced_by(rule.limit());
             for (plan, limit) in previous.limits_on_plans() {
                 limit.replaced_by(rule.limit_on(plan).unwrap_or(rule.limit()));

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tollgate::{CallKey, Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, Tier, TokenBucket};
+use tollgate::{
+    CallKey, Concurrency, Decision, FixedWindow, LeakyBucket, Limiter, ManualClock, Micros, Quota, Tier, TokenBucket,
+};
 
 use support::{
     algorithms::each_algorithm,
@@ -25,6 +27,7 @@ on_both_stores![
     a_dropped_delay_frees_its_place,
     free_and_impossible_calls_skip_the_wait_queue,
     clones_share_one_bounded_wait_queue,
+    a_refund_wakes_a_call_that_waits_for_a_slot,
 ];
 
 pub(crate) const FOREVER: Duration = Duration::MAX;
@@ -261,4 +264,16 @@ async fn clones_share_one_bounded_wait_queue<St: TestStore>() {
         assert!(expect_decision(waits.limiter.wait(&bob(), FOREVER).await).admits());
         assert_eq!(waits.clock.pending_sleeps(), fit);
     }
+}
+
+/// Before the time at which it would ask again.
+async fn a_refund_wakes_a_call_that_waits_for_a_slot<St: TestStore>() {
+    let slot = || Tier::new("exports", Concurrency::new(1), CallKey);
+    let waits = Waits::<St>::new(|store| Limiter::new(slot(), store));
+    let mut held = expect_decision(waits.limiter.check(&alice()).await);
+    let waiting = waits.wait(1, FOREVER).await;
+    let receipt = held.take_receipt().unwrap();
+    expect_decision(waits.limiter.refund(receipt).await);
+    let (decision, at) = ended(waiting).await;
+    assert_eq!((decision.admits(), at), (true, 0));
 }

@@ -2,7 +2,9 @@
 
 use axum::{extract::Request, http::Method};
 use serde_json::json;
-use tollgate::{FixedWindow, Global, Header, HttpResponder, Key, Limit, ManualClock, Quota, RateLimitLayer, Tier};
+use tollgate::{
+    ClientIp, FixedWindow, Global, Header, HttpResponder, Key, Limit, ManualClock, Quota, RateLimitLayer, Tier,
+};
 
 use support::redis::RedisServer;
 
@@ -12,6 +14,7 @@ on_both_stores![
     a_closure_exempts_or_blocks_requests,
     a_method_is_exempt_or_blocked,
     exempt_and_blocked_requests_need_no_key,
+    one_exemption_is_enough,
     a_block_overrides_an_exemption,
     exempt_and_blocked_requests_are_counted_in_no_tier,
     a_block_has_problem_details,
@@ -96,6 +99,21 @@ async fn exempt_and_blocked_requests_need_no_key<St: TestStore>() {
     is_exempt(&send("staff").await);
     is_blocked(&send("bot").await);
     assert_eq!(send("user").await.all(), (400, "-".into(), NOTHING.into()));
+}
+
+/// Whether the other exemption applies cannot be known without the address, and need not be.
+async fn one_exemption_is_enough<St: TestStore>() {
+    let (store, _) = St::fresh();
+    let layer = || RateLimitLayer::fixed_window("all", Quota::per_minute(5), Global, store.clone());
+    let office = || ClientIp::peer().in_networks(["192.0.2.0/24"]);
+    for app in [
+        scripted_app().layer(layer().exempt(is("staff")).exempt(office())),
+        scripted_app().layer(layer().exempt(office()).exempt(is("staff"))),
+    ] {
+        let server = Server::start_without_peers(app).await;
+        is_exempt(&send(&server, "staff").await);
+        assert_eq!(send(&server, "user").await.status, 500);
+    }
 }
 
 async fn a_block_overrides_an_exemption<St: TestStore>() {

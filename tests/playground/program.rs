@@ -25,14 +25,27 @@ pub(crate) struct Playground {
     process: Option<Process>,
     port: Port,
     pub(crate) redis: Option<RedisServer>,
+    store: String,
 }
 
 impl Playground {
     pub(crate) fn start(kind: StoreKind) -> Self {
+        let redis = (kind == StoreKind::Redis).then(RedisServer::start);
+        let store = redis.as_ref().map_or("memory".into(), RedisServer::url);
+        Self::with_store(store, redis)
+    }
+
+    /// On a Redis that the test has started.
+    pub(crate) fn on(store: &str) -> Self {
+        Self::with_store(store.to_owned(), None)
+    }
+
+    fn with_store(store: String, redis: Option<RedisServer>) -> Self {
         let mut playground = Self {
             process: None,
             port: Port::free(),
-            redis: (kind == StoreKind::Redis).then(RedisServer::start),
+            redis,
+            store,
         };
         playground.restart();
         playground
@@ -50,12 +63,11 @@ impl Playground {
     /// Restarts it at the same port, without its state.
     pub(crate) fn restart(&mut self) {
         self.kill();
-        let store = self.redis.as_ref().map_or("memory".into(), RedisServer::url);
         let command = [
             project::program_path("tollgate").display().to_string(),
             "playground".to_owned(),
             format!("--listen={}", self.port.number()),
-            format!("--store={store}"),
+            format!("--store={}", self.store),
         ];
         self.process = Some(Process::start(&command, &["playground: open"]));
     }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use axum::http::Request;
 use tokio::time;
 use tollgate::{
-    Charge, Charges, Decision, FixedWindow, Key, Limit, Operation, Quota, RedisStore, SlidingCounter, SlidingLog,
-    Store, TokenBucket,
+    Charge, Charges, Decision, FixedWindow, Key, Limit, Operation, Quota, RedisStore, RuleSet, SlidingCounter,
+    SlidingLog, Store, TokenBucket,
 };
 
 use support::{
@@ -392,4 +393,24 @@ async fn denials_stay_cached_while_units_are_returned() {
     assert!(!acquire(&store, charge(&exhausted)).await.admits());
     assert_eq!(calls(&mut redis, "evalsha"), before);
     still.end().await;
+}
+
+/// Without a layer there is no failure mode: a request fails if Redis cannot decide about one of its limits.
+#[tokio::test]
+async fn charges_of_rules_fail_if_one_cannot_be_checked() {
+    let limit = |name, fields| {
+        format!("[[limit]]\nname = '{name}'\nalgorithm = 'sliding_counter'\nlimit = 1000000\nwindow = '1d'\n{fields}\n")
+    };
+    let file = limit("everyone", "key = 'global'\nlease = '1m'") + &limit("user", "key = 'header:x-user-id'");
+    let (mut server, rules) = (RedisServer::start(), RuleSet::parse(&file).unwrap());
+    let store = server.store().build().unwrap();
+    let request = Request::builder().header("x-user-id", "alice").body(()).unwrap();
+    let acquire = || store.apply(Operation::Acquire(rules.charges(&request).unwrap()));
+    for _ in 0..100 {
+        assert!(acquire().await.unwrap().admits());
+    }
+    // Until the lease that was asked for last has arrived.
+    remaining(&store, &rules.limits()[0]).await;
+    server.kill();
+    assert!(acquire().await.is_err());
 }

@@ -29,6 +29,18 @@ fn dropped_before_the_first_poll() {
     assert_eq!(backlog(&store), "");
 }
 
+/// A shadow delays no request, so the other tiers are charged as they are without it.
+#[test]
+fn a_shadow_of_a_queue_refunds_nothing() {
+    let (store, _) = store_at_zero();
+    let layer = RateLimitLayer::new(Tier::new("all", once_a_minute(), Global), store.clone())
+        .tier(Tier::new("queue", queue(), Global).shadow());
+    let (mut service, mut outside) = wrap(layer.respond_with(AsError));
+    outside.allow(9);
+    drop(call(&mut service, "dropped"));
+    assert_eq!(arrived(&mut outside), Some("dropped"));
+}
+
 #[test]
 fn delayed_requests_dropped_in_reverse_order_free_their_places() {
     let (store, clock) = store_at_zero();

@@ -64,7 +64,8 @@ async fn serve(args: &ServiceArgs, store: StoreConfig, output: OutputArgs) -> Re
         proxies.serve(listener, move |request| service.clone().call(request), shutdown.clone())
     });
     let serving = async move {
-        let grpc = grpc.map(|(listener, _)| grpc::serve(listener, &store, rules, metrics, client_timeout, shutdown, drain));
+        let grpc =
+            grpc.map(|(listener, _)| grpc::serve(listener, &store, rules, metrics, client_timeout, shutdown, drain));
         tokio::join!(OptionFuture::from(http), OptionFuture::from(grpc));
     };
     server.run(banner, serving).await;

@@ -63,7 +63,10 @@ impl Input {
         }
         if self.lines == 0 && self.line.starts_with(&GZIP) {
             let name = &self.name;
-            return Err(format!("{name}: it is compressed: decompress it first, or pass - as the file, after zcat FILE |").into());
+            return Err(format!(
+                "{name}: it is compressed: decompress it first, or pass - as the file, after zcat FILE |"
+            )
+            .into());
         }
         self.bytes_read += read as u64;
         self.lines += 1;

@@ -7,6 +7,7 @@ use super::{
     client::{OK, OVER_LIMIT, Request, request},
     limit,
 };
+use crate::server_process::socket::Socket;
 
 #[tokio::test]
 async fn a_call_without_a_domain_or_descriptors_is_an_invalid_argument() {
@@ -80,4 +81,24 @@ async fn a_value_that_is_not_utf_8_is_counted() {
     assert_eq!(service.client.call(bytes.clone()).await.overall_code, OK);
     assert_eq!(service.client.call(bytes).await.overall_code, OVER_LIMIT);
     assert_eq!(service.client.code(&[&[("tenant", "bob")]]).await, OK);
+}
+
+/// Before its descriptors are counted, which take more memory than bytes.
+#[tokio::test]
+async fn a_large_message_is_rejected() {
+    let service = GrpcService::start(&limit("tenant", 1000, "['tenant']"), &[]);
+    let mut large = request(&[]);
+    large.descriptors = vec![Default::default(); 150_000];
+    let status = service.client.try_call(large).await.unwrap_err();
+    assert_eq!(status.code(), Code::OutOfRange, "{status}");
+}
+
+#[tokio::test]
+async fn a_client_that_sends_nothing_is_closed() {
+    let service = GrpcService::start(&limit("tenant", 1000, "['tenant']"), &["--client-timeout", "1s"]);
+    let mut silent = Socket::connect_to(service.server.running.address("grpc      ")).await;
+    assert_eq!(silent.read_to_end().await.unwrap(), "");
+    // Others are served meanwhile.
+    let _silent = Socket::connect_to(service.server.running.address("grpc      ")).await;
+    assert_eq!(service.client.code(&[&[("tenant", "acme")]]).await, OK);
 }

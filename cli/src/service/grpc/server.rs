@@ -27,7 +27,7 @@ const MAX_DESCRIPTORS: usize = 100;
 const MAX_ENTRIES: usize = 100;
 
 /// Bounds the memory of one call, before its descriptors can be counted: each takes two bytes of a message at least, and 48 of memory.
-const MAX_MESSAGE_BYTES: usize = 64 << 10;
+const MAX_MESSAGE_BYTES: usize = 256 << 10;
 
 /// The limits as a service of descriptors.
 pub(super) type LimitedService = BoxCloneSyncService<DescriptorRequest, RateLimitResponse, Status>;

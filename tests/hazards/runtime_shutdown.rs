@@ -8,7 +8,7 @@ use tokio::{
     task::yield_now,
     time,
 };
-use tollgate::{Concurrency, Global, Key, Limiter, Tier};
+use tollgate::{Concurrency, Global, Key, Limiter, StoreError, Tier};
 
 use support::{
     redis::{DEADLINE, RedisServer, query},
@@ -196,4 +196,13 @@ fn requests_that_outlive_their_runtime_are_dropped_without_a_panic() {
         })
         .await;
     });
+}
+
+#[test]
+fn without_a_runtime_nothing_is_sent() {
+    let server = RedisServer::start();
+    let store = server.store().build().unwrap();
+    let checked = store.check().now_or_never();
+    assert!(matches!(checked, Some(Err(StoreError::NoRuntime))), "{checked:?}");
+    assert!(store.return_leases().now_or_never().is_some());
 }

@@ -296,7 +296,7 @@ impl Batch {
         self.sent.unwrap_or_else(Instant::now)
     }
 
-    /// Marks it as not sent, after Redis has rejected it without executing anything: it may be sent again.
+    /// Marks it as not sent, after an error: it is sent again, or fails.
     pub(crate) fn mark_unsent(&mut self) {
         self.sent = None;
     }

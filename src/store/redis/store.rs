@@ -89,9 +89,15 @@ fn count_local_request() {
     Span::current().record("by_lease", true);
 }
 
+/// Calls to Redis need the timers and tasks of a runtime.
+fn require_runtime() -> Result<(), StoreError> {
+    Handle::try_current().map(drop).map_err(|_| StoreError::NoRuntime)
+}
+
 impl RedisStore {
     /// Acquires, settles and resets a charge under limits for this purpose, on every node, so that errors show at start-up.
     pub async fn check(&self) -> Result<(), StoreError> {
+        require_runtime()?;
         check::check(&self.0.router).await
     }
 
@@ -114,7 +120,9 @@ impl RedisStore {
     /// Returns the units that this node has [leased](crate::Tier::lease), so that other nodes can use them before they expire. Call it when
     /// the service has stopped.
     pub async fn return_leases(&self) {
-        self.0.batcher.return_leases().await;
+        if require_runtime().is_ok() {
+            self.0.batcher.return_leases().await;
+        }
     }
 
     /// The health of the nodes of this store.
@@ -193,9 +201,9 @@ impl RedisDecision {
             },
             operation => operation,
         };
-        if Handle::try_current().is_err() {
+        if let Err(error) = require_runtime() {
             self.store.batcher.drop_unsent(operation);
-            return Ok(Err(StoreError::NoRuntime));
+            return Ok(Err(error));
         }
         Err(operation)
     }

@@ -15,7 +15,7 @@ pub(super) struct KeySlots {
     count: u64,
     /// The calls without an answer.
     calls: usize,
-    /// Whether Redis has answered in this epoch, or there was none before.
+    /// Whether Redis has executed a call in this epoch, or there was none before.
     is_confirmed: bool,
 }
 

@@ -6,7 +6,7 @@ use deadpool_redis::redis::{self, make_extension_error};
 
 use super::{
     node::Node,
-    slot_map::{self, Slot, SlotMap},
+    slot_map::{self, KnownNode, Slot, SlotMap},
 };
 use crate::store::redis::{
     circuit_breaker::{CircuitBreaker, Probe},
@@ -124,20 +124,31 @@ impl Topology {
 
     /// Fetches the slot map from the known nodes, or joins a refresh that is running. `None` for a standalone Redis.
     pub(crate) fn refresh(&self) -> Option<Flight> {
+        self.refresh_from(None)
+    }
+
+    /// The same, and asks the others only if this node does not answer.
+    fn refresh_from(&self, preferred: Option<&Arc<Node>>) -> Option<Flight> {
         let cluster = self.cluster.as_ref()?;
         let config = cluster.seeds[0].clone();
         let is_seed = |node: &ConnectionConfig| cluster.seeds.iter().any(|seed| seed.address() == node.address());
         let mut targets = cluster.seeds.clone();
-        self.read(|map| {
-            let nodes = map.nodes.iter().map(|known| config.at(&known.host, known.port));
-            targets.extend(nodes.filter(|node| !is_seed(node)).take(MAX_REFRESH_NODES));
+        let preferred = self.read(|map| {
+            let at = |known: &KnownNode| config.at(&known.host, known.port);
+            let others = map.nodes.iter().map(at).filter(|node| !is_seed(node));
+            targets.extend(others.take(MAX_REFRESH_NODES));
+            let is_preferred = |known: &&KnownNode| preferred.is_some_and(|node| Arc::ptr_eq(&known.node, node));
+            map.nodes.iter().find(is_preferred).map(at)
         });
         let topology = Weak::clone(&self.this);
         Some(cluster.refreshing.join(async move {
             let mut query = redis::cmd("CLUSTER");
             query.arg("SLOTS");
             let timeout = config.connect_timeout;
-            let ranges = query_first(targets, &query, timeout, slot_map::parse_ranges).await?;
+            let ranges = match query_first(preferred, &query, timeout, slot_map::parse_ranges).await {
+                Ok(ranges) => ranges,
+                Err(_) => query_first(targets, &query, timeout, slot_map::parse_ranges).await?,
+            };
             if let Some(topology) = topology.upgrade() {
                 topology.write(|map| {
                     let is_first = map.nodes.is_empty();
@@ -158,8 +169,8 @@ impl Topology {
                 map.set_owner(slot, number);
             }
         });
-        // Other slots may have moved, too.
-        self.refresh();
+        // Other slots may have moved, too. Another node may not know of it yet, and would undo the redirect.
+        self.refresh_from(Some(from));
     }
 
     /// The node that a redirect names.

@@ -38,9 +38,10 @@ pub(crate) enum NotCharged {
 }
 
 impl ChargeBuilder {
-    /// Adds a charge. The limits of a policy have distinct names.
+    /// Adds a charge, which fails open unless the layer fails closed. The limits of a policy have distinct names.
     #[inline]
-    pub(crate) fn push(&mut self, charge: Charge) {
+    pub(crate) fn push(&mut self, mut charge: Charge) {
+        charge.fails_open = true;
         let is_distinct = |charges: &Charges| charges.iter().all(|other| !other.counts_as(&charge));
         debug_assert!(
             is_distinct(&self.charges),
@@ -51,7 +52,8 @@ impl ChargeBuilder {
 
     /// Adds a charge, or adds its cost to an earlier charge of the same key under the same limit.
     #[cfg(feature = "rules")]
-    pub(crate) fn push_or_add(&mut self, charge: Charge) {
+    pub(crate) fn push_or_add(&mut self, mut charge: Charge) {
+        charge.fails_open = true;
         self.charges.push_or_add(charge);
     }
 

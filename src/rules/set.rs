@@ -193,10 +193,11 @@ impl RuleSet {
     pub fn charges<B>(&self, request: &Request<B>) -> Result<Charges, KeyError> {
         let mut charges = ChargeBuilder::default();
         self.compiled().charge(request, &mut charges);
-        charges.finish().map_err(|not_charged| match not_charged {
+        let charges = charges.finish().map_err(|not_charged| match not_charged {
             NotCharged::Key(error) => error,
             NotCharged::Blocked => unreachable!("rules block no requests"),
-        })
+        });
+        charges.map(without_layer)
     }
 
     /// The charges of a request's descriptors, in the order of the descriptors; none if no limit applies to them.
@@ -205,9 +206,8 @@ impl RuleSet {
     pub fn descriptor_charges(&self, request: &DescriptorRequest) -> Charges {
         let mut charges = ChargeBuilder::default();
         self.compiled().charge_descriptors(request, &mut charges);
-        charges
-            .finish()
-            .unwrap_or_else(|_| unreachable!("descriptors are never blocked, and have all keys"))
+        let charges = charges.finish();
+        without_layer(charges.unwrap_or_else(|_| unreachable!("descriptors are never blocked, and have all keys")))
     }
 
     /// A weak reference to the rules.
@@ -218,6 +218,12 @@ impl RuleSet {
     pub(super) fn compiled(&self) -> RwLockReadGuard<'_, CompiledRules> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Only layers have failure modes.
+fn without_layer(mut charges: Charges) -> Charges {
+    charges.set_fails_open(false);
+    charges
 }
 
 impl Sealed for RuleSet {}

@@ -111,7 +111,9 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
             metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
             return Ok(Decision::exempt(self.store.clock().now()));
         }
-        charges.set_fails_open(matches!(self.on_failure, OnFailure::Open));
+        if let OnFailure::Closed = self.on_failure {
+            charges.set_fails_open(false);
+        }
         *span = DecisionSpan::new(&charges);
         self.acquire(charges, span)
     }

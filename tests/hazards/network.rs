@@ -8,7 +8,7 @@ use tokio::time;
 use support::{
     proxy::{Direction, Proxy},
     redis::{DEADLINE, RedisServer},
-    wait::until,
+    wait::{eventually, until},
 };
 
 use crate::hazards::{
@@ -96,4 +96,27 @@ async fn connection_dropped_by_a_firewall() {
         assert_exact(&node, redis, "alice").await;
         assert_no_leaks_behind_proxy([node], proxy, &server, 1).await;
     }
+}
+
+/// The circuit breaker opens before each of many dead connections has failed a call. When it closes again, none of them is left.
+#[tokio::test]
+async fn many_connections_dropped_by_a_firewall() {
+    const CONNECTIONS: usize = 8;
+    let server = RedisServer::start();
+    let mut proxy = Proxy::to(server.port());
+    let node = Node::new(Mode::Closed, server.store().url(&proxy.url()).pool_size(CONNECTIONS));
+    eventually("all connections are made", async || {
+        assert_eq!(node.request("bob").await, Response::Admitted);
+        proxy.total_connections() == CONNECTIONS
+    })
+    .await;
+    proxy.blackhole();
+    proxy.heal();
+    time::pause();
+    node.requests_time_out(Mode::Closed, "alice", [DEADLINE; 3]).await;
+    assert!(!node.store.health().is_up());
+    time::resume();
+    node.until_recovered().await;
+    assert_eq!(node.request_times("alice", 20).await.of(Response::Admitted), 20);
+    assert_no_leaks_behind_proxy([node], proxy, &server, 0).await;
 }

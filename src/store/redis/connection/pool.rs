@@ -81,6 +81,13 @@ impl ConnectionPool {
         let lost = || RedisError::from((ErrorKind::Io, "the connection was lost as soon as it was made"));
         shared.handle().ok_or_else(lost)
     }
+
+    /// Discards the connections without a reply since this time.
+    pub(crate) fn invalidate_silent(&self, since: Instant) {
+        let connections = self.connections.iter().filter_map(SharedConnection::handle);
+        let silent = connections.filter(|connection| !connection.has_replied_since(since));
+        silent.for_each(|connection| connection.invalidate());
+    }
 }
 
 impl SharedConnection {

@@ -151,6 +151,10 @@ impl Node {
     fn record_silence(&self, connection: &ConnectionHandle, batch: &Batch) -> CallEnd {
         connection.invalidate();
         self.breaker.on_failure(&batch.timeout_error());
+        if self.breaker.open().is_some() {
+            // The others may be half-open, too: each would fail a probe, or a call after it.
+            self.pool.invalidate_silent(batch.sent_at());
+        }
         CallEnd::Unavailable
     }
 

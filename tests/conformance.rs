@@ -1,4 +1,5 @@
-//! The conformance tests for stores, on every store: in memory, on Redis, Valkey and a cluster, and in an SQLite file.
+//! The conformance tests for stores, on every store: in memory, on Redis (also its oldest supported version), Valkey and a cluster, and in
+//! an SQLite file.
 
 use std::{
     cell::Cell,
@@ -40,6 +41,12 @@ async fn redis_and_valkey() {
     for server in RedisServer::each() {
         check(&fresh(|| server.store())).await;
     }
+}
+
+#[tokio::test]
+async fn oldest_redis() {
+    let server = RedisServer::oldest();
+    check(&fresh(|| server.store())).await;
 }
 
 #[tokio::test]

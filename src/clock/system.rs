@@ -4,6 +4,7 @@
 //! but the counter has no date, and it drifts. So it is synchronized with the system clock to within half a microsecond, and
 //! resynchronized after a tenth of a millisecond. In that interval it drifts by far less than half a microsecond, even if it
 //! was calibrated on a busy machine or the system clock is being slewed, so it stays within a microsecond of the system clock.
+//! When the system clock is set, it follows at the next synchronization.
 //! If there is no reliable counter, `quanta` reads the monotonic clock instead.
 
 use std::{

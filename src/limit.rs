@@ -48,6 +48,8 @@ struct LimitInner {
     metrics: LimitMetrics,
     /// May be set with the first request, whose cost extractor knows it. It is not in the charge, which is moved often.
     unit: OnceLock<QuotaUnit>,
+    /// Set with the first response.
+    header_capacity: OnceLock<HeaderValue>,
     /// Set with the first response, since it contains the unit.
     header_policy: OnceLock<HeaderValue>,
     /// Set when changed rules replace it.
@@ -139,6 +141,7 @@ impl Limit {
             shape,
             metrics,
             unit: OnceLock::new(),
+            header_capacity: OnceLock::new(),
             header_policy: OnceLock::new(),
             successor: OnceLock::new(),
         }))
@@ -196,6 +199,11 @@ impl Limit {
     /// Names what it counts, unless that has been named before.
     pub(crate) fn set_unit(&self, unit: QuotaUnit) {
         self.0.unit.get_or_init(|| unit);
+    }
+
+    /// Its capacity in response headers, built with the first response.
+    pub(crate) fn header_capacity(&self, build: impl FnOnce() -> HeaderValue) -> &HeaderValue {
+        self.0.header_capacity.get_or_init(build)
     }
 
     /// Its policy in response headers, built with the first response.

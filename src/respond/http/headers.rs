@@ -13,6 +13,7 @@ use super::{
 use crate::{
     decimal::{self, DecimalBuf},
     decision::{Decision, DecisionExtension, TierDecision},
+    limit::Limit,
     time::{Micros, SECOND},
 };
 
@@ -105,7 +106,7 @@ impl Headers {
             Entry::Occupied(mut inner) => drop(inner.insert(number(left))),
             Entry::Vacant(vacant) => drop(vacant.insert(number(left))),
         }
-        headers.insert(limit, number(tier.limit().algorithm().capacity().into()));
+        headers.insert(limit, capacity(tier.limit()).clone());
         let wait = header_values::wait(tier);
         let value = match self.reset {
             ResetUnit::Epoch => number((decision.now() + wait).div_ceil(SECOND)),
@@ -124,6 +125,11 @@ fn suffixed(name: &HeaderName, tier: &TierDecision) -> HeaderName {
 
 fn parse(value: &HeaderValue) -> Option<u64> {
     value.to_str().ok()?.parse().ok()
+}
+
+/// The capacity of a limit, which all responses share.
+fn capacity(limit: &Limit) -> &HeaderValue {
+    limit.header_capacity(|| number(limit.algorithm().capacity().into()))
 }
 
 /// A number as a header's value. Numbers below 1000, the most frequent ones, are not allocated.

@@ -20,7 +20,7 @@ use super::{
     denial_cache::DenialCache,
     error::StoreError,
     holder::{NodeHolder, SlotCall},
-    leases::{Answer, LeaseAsk, Leases},
+    leases::{LeaseAsk, Leases},
     protocol::{CallPart, ErrorAction, OperationError, Reply},
 };
 use crate::{algorithm::AnyAlgorithm, charge::Charge, decision::Decision, operation::Operation};
@@ -341,9 +341,8 @@ impl Batch {
             let decided = reply.decision(operation);
             if let (Some(leases), Ok(decision)) = (&self.leases, &decided) {
                 for tier in decision.tiers() {
-                    let (verdict, now) = (tier.verdict(), decision.now());
                     match (acquires && !is_renewal, resets) {
-                        (true, _) => leases.decided(tier, Answer { verdict, now, received }),
+                        (true, _) => leases.decided(tier, decision.now(), received),
                         (_, true) => leases.forget(&tier.charge),
                         _ => {}
                     }

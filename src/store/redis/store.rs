@@ -70,16 +70,16 @@ pub(super) struct Inner {
 impl Inner {
     /// Decides about a request with one tier, if this node holds enough of its units.
     fn acquire_by_lease(&self, charges: Charges) -> Result<Decision, Charges> {
-        let (Some(leases), [charge]) = (&self.leases, charges.as_slice()) else {
+        let Some(leases) = &self.leases else {
             return Err(charges);
         };
-        let Some((spent, ask)) = leases.spend(charge) else {
-            return Err(charges);
+        let charge = charges.into_one()?;
+        let Some((spent, ask)) = leases.spend(&charge) else {
+            return Err(Charges::from(charge));
         };
         ask.into_iter().for_each(|ask| self.batcher.renew_lease(ask));
         count_local_request();
-        let tiers = charges.into_each().map(|charge| spent.decision(charge));
-        Ok(Decision::from_tiers(spent.now, tiers))
+        Ok(Decision::of_one(spent.now, spent.decision(charge)))
     }
 }
 

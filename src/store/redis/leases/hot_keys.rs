@@ -1,14 +1,11 @@
 //! Which keys are asked often enough to be leased: an estimate in a fixed amount of memory.
 
-use std::{
-    sync::{
-        OnceLock,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU32, Ordering},
 };
 
-use tokio::time::Instant;
+use crate::time::Micros;
 
 /// The number of requests within a lease time from which on a key is leased.
 const MIN_REQUESTS: u32 = 8;
@@ -23,26 +20,23 @@ const COUNT_BITS: u32 = 8;
 const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
 
 pub(super) struct HotKeys {
-    start: Instant,
     /// Created with the first leased limit: 128 KiB.
     counters: OnceLock<Box<[AtomicU32]>>,
 }
 
 impl HotKeys {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            start: now,
             counters: OnceLock::new(),
         }
     }
 
     /// Counts a request, and returns whether the key is hot. Concurrent requests may be counted once: that delays a lease by a request.
-    pub(super) fn count(&self, hash: u64, lease: Duration, now: Instant) -> bool {
+    pub(super) fn count(&self, hash: u64, lease: Micros, now: Micros) -> bool {
         let counters = self
             .counters
             .get_or_init(|| (0..ROWS * COUNTERS).map(|_| AtomicU32::new(0)).collect());
-        let periods = now.saturating_duration_since(self.start).as_micros() / lease.as_micros().max(1);
-        let period = (periods as u32) << COUNT_BITS;
+        let period = ((now / lease) as u32) << COUNT_BITS;
         let places = [hash as usize % COUNTERS, COUNTERS + (hash >> 32) as usize % COUNTERS];
         let counts = places.map(|place| {
             let counted = counters[place].load(Ordering::Relaxed);

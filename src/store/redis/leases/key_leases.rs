@@ -1,9 +1,7 @@
-//! The leases of one key: what this node holds, and when it asks for more. It knows neither Redis nor a clock.
-
-use std::time::Duration;
+//! The leases of one key: what this node holds, and when it asks for more. It knows neither Redis nor a clock: the times that it is
+//! passed are this node's.
 
 use smallvec::SmallVec;
-use tokio::time::Instant;
 
 use crate::{
     algorithm::Mark, charge::Charge, decision::TierDecision, limit::Limit, quota::Cost, time::Micros, verdict::Verdict,
@@ -11,7 +9,7 @@ use crate::{
 
 /// The share of the lease time that may be lost to clocks that run at different speeds: one percent. Clocks that are synchronised differ
 /// by a twentieth of that at most.
-const DRIFT_ALLOWANCE: u32 = 100;
+const DRIFT_ALLOWANCE: Micros = 100;
 
 /// The share of what remains that a node may lease at once: an eighth. Close to the limit, Redis decides about every request.
 const MAX_SHARE: u64 = 8;
@@ -20,7 +18,7 @@ const MAX_SHARE: u64 = 8;
 const MIN_UNITS: u64 = 2;
 
 /// After a refused lease, the node asks again after an eighth of the lease time.
-const PAUSE_SHARE: u32 = 8;
+const PAUSE_SHARE: Micros = 8;
 
 /// A renewal is asked for when a quarter of the units or of the time is left.
 const RENEWAL_SHARE: u64 = 4;
@@ -31,8 +29,8 @@ struct Lease {
     mark: Mark,
     /// Not spent yet.
     units: Cost,
-    received: Instant,
-    end: Instant,
+    received: Micros,
+    end: Micros,
     /// Whether it ends with its window, before which another lease would end too.
     ends_with_window: bool,
     /// The units that the node had spent in all when it was granted.
@@ -42,18 +40,18 @@ struct Lease {
 }
 
 impl Lease {
-    fn is_live(&self, now: Instant) -> bool {
+    fn is_live(&self, now: Micros) -> bool {
         now < self.end
     }
 
     /// The middle of the time in which it can be spent.
-    fn middle(&self) -> Instant {
+    fn middle(&self) -> Micros {
         self.received + (self.end - self.received) / 2
     }
 
-    fn is_to_be_renewed(&self, now: Instant) -> bool {
+    fn is_to_be_renewed(&self, now: Micros) -> bool {
         let time = self.end - self.received;
-        !self.ends_with_window && now >= self.end - time / RENEWAL_SHARE as u32
+        !self.ends_with_window && now >= self.end - time / RENEWAL_SHARE
     }
 }
 
@@ -63,7 +61,7 @@ enum LeaseRequest {
     None,
     InFlight,
     /// It was refused, or the answer was lost: then what it may have charged is out of reach until then.
-    PausedUntil(Instant),
+    PausedUntil(Micros),
 }
 
 /// Units to return to Redis, with the mark to do so.
@@ -95,19 +93,20 @@ pub(crate) struct Answer {
     pub(crate) verdict: Verdict,
     /// By the clock of Redis.
     pub(crate) now: Micros,
-    pub(crate) received: Instant,
+    /// By the clock of this node.
+    pub(crate) received: Micros,
 }
 
 #[derive(Debug)]
 pub(crate) struct KeyLeases {
     limit: Limit,
-    time: Duration,
+    time: Micros,
     /// What is spent first, and what was asked for meanwhile. One that is spent stays until its end, since units may be put back.
     leases: SmallVec<[Lease; 2]>,
     asking: LeaseRequest,
     /// The units that were spent in the current period and in the one before, each as long as a lease.
     spent: [u64; 2],
-    period: Instant,
+    period: Micros,
     spent_in_all: u64,
     answer: Answer,
 }
@@ -117,7 +116,7 @@ impl KeyLeases {
     pub(crate) fn new(limit: &Limit, time: Micros, answer: Answer) -> Self {
         Self {
             limit: limit.clone(),
-            time: Duration::from_micros(time),
+            time,
             leases: SmallVec::new(),
             asking: LeaseRequest::None,
             spent: [0; 2],
@@ -132,24 +131,27 @@ impl KeyLeases {
     }
 
     /// Takes units for a request, if one of the leases has enough. What costs nothing is up to Redis.
-    pub(crate) fn take(&mut self, cost: Cost, now: Instant) -> Option<Spent> {
+    pub(crate) fn take(&mut self, cost: Cost, now: Micros) -> Option<Spent> {
         if cost == 0 {
             return None;
         }
-        let mut held = self.leases.iter_mut().filter(|lease| lease.is_live(now));
-        let lease = held.find(|lease| lease.units >= cost)?;
-        lease.units -= cost;
-        let mark = lease.mark;
+        let (mut mark, mut held) = (None, 0);
+        for lease in self.leases.iter_mut().filter(|lease| lease.is_live(now)) {
+            if mark.is_none() && lease.units >= cost {
+                lease.units -= cost;
+                mark = Some(lease.mark);
+            }
+            held += u64::from(lease.units);
+        }
+        let mark = mark?;
         self.count(cost, now);
-        Some(self.spent(mark, now))
+        Some(self.spent(mark, held, now))
     }
 
     /// Units of a mark, with the last verdict of Redis and the units that are left in hand.
-    fn spent(&self, mark: Mark, now: Instant) -> Spent {
+    fn spent(&self, mark: Mark, held: u64, now: Micros) -> Spent {
         let Answer { verdict, received, .. } = self.answer;
-        let held = self.leases.iter().filter(|lease| lease.is_live(now));
-        let held: u64 = held.map(|lease| u64::from(lease.units)).sum();
-        let elapsed = now.saturating_duration_since(received).as_micros() as Micros;
+        let elapsed = now.saturating_sub(received);
         Spent {
             mark,
             verdict: verdict.advanced_by(elapsed).with_units_in_hand(held),
@@ -157,9 +159,15 @@ impl KeyLeases {
         }
     }
 
+    /// The units that can be spent.
+    fn held(&self, now: Micros) -> u64 {
+        let live = self.leases.iter().filter(|lease| lease.is_live(now));
+        live.map(|lease| u64::from(lease.units)).sum()
+    }
+
     /// Puts units back that a request has taken, or that were charged in the same call as a lease, if the lease is still live; otherwise
     /// they are returned to Redis.
-    pub(crate) fn put_back(&mut self, spent: Mark, units: Cost, now: Instant) -> Result<Spent, Returned> {
+    pub(crate) fn put_back(&mut self, spent: Mark, units: Cost, now: Micros) -> Result<Spent, Returned> {
         self.spent[0] = self.spent[0].saturating_sub(u64::from(units));
         let position = |mark: Mark| self.limit.algorithm().window_end(mark);
         let same = |lease: &&mut Lease| {
@@ -173,7 +181,7 @@ impl KeyLeases {
         match self.leases.iter_mut().filter(same).min_by_key(|lease| lease.end) {
             Some(lease) => {
                 lease.units += units;
-                Ok(self.spent(spent, now))
+                Ok(self.spent(spent, self.held(now), now))
             }
             None => {
                 let mark = self.limit.algorithm().return_mark(spent, units);
@@ -183,15 +191,15 @@ impl KeyLeases {
     }
 
     /// Counts units of a request, which is not denied so far.
-    fn count(&mut self, units: Cost, now: Instant) {
+    fn count(&mut self, units: Cost, now: Micros) {
         self.start_period(now);
         self.spent[0] += u64::from(units);
         self.spent_in_all += u64::from(units);
     }
 
     /// Starts another period, if the current one is over.
-    fn start_period(&mut self, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.period);
+    fn start_period(&mut self, now: Micros) {
+        let elapsed = now.saturating_sub(self.period);
         if elapsed >= self.time {
             let is_next = elapsed < 2 * self.time;
             self.spent = [0, if is_next { self.spent[0] } else { 0 }];
@@ -200,7 +208,7 @@ impl KeyLeases {
     }
 
     /// Whether a lease is asked for, or the node has to wait until it asks again.
-    fn is_asking(&self, now: Instant) -> bool {
+    fn is_asking(&self, now: Micros) -> bool {
         match self.asking {
             LeaseRequest::None => false,
             LeaseRequest::InFlight => true,
@@ -209,16 +217,15 @@ impl KeyLeases {
     }
 
     /// The units to ask Redis for, if this is the time to do so.
-    pub(crate) fn ask(&mut self, now: Instant) -> Option<Cost> {
+    pub(crate) fn ask(&mut self, now: Micros) -> Option<Cost> {
         if self.is_asking(now) {
             return None;
         }
         self.start_period(now);
-        let live = || self.leases.iter().filter(|lease| lease.is_live(now) && lease.units > 0);
-        let held: u64 = live().map(|lease| u64::from(lease.units)).sum();
-        let demand = self.spent[0].max(self.spent[1]);
+        let mut live = self.leases.iter().filter(|lease| lease.is_live(now) && lease.units > 0);
+        let (held, demand) = (self.held(now), self.spent[0].max(self.spent[1]));
         // A renewal starts before the units or the time run out.
-        if held > demand / RENEWAL_SHARE && live().any(|lease| !lease.is_to_be_renewed(now)) {
+        if held > demand / RENEWAL_SHARE && live.any(|lease| !lease.is_to_be_renewed(now)) {
             return None;
         }
         let share = self.answer.verdict.remaining() / MAX_SHARE;
@@ -233,14 +240,14 @@ impl KeyLeases {
     }
 
     /// A lease was charged by a call that was sent at `sent`. If it has ended already, it is returned whole.
-    pub(crate) fn granted(&mut self, units: Cost, mark: Mark, sent: Instant, answer: Answer) -> Option<Returned> {
+    pub(crate) fn granted(&mut self, units: Cost, mark: Mark, sent: Micros, answer: Answer) -> Option<Returned> {
         self.asking = LeaseRequest::None;
         self.answer = answer;
         let window = self.limit.algorithm().window_end(mark);
-        let window = window.map(|end| Duration::from_micros(end.saturating_sub(mark.at)));
+        let window = window.map(|end| end.saturating_sub(mark.at));
         let ends_with_window = window.is_some_and(|window| window < self.time);
         let time = window.map_or(self.time, |window| self.time.min(window));
-        let end = sent + (time - time / DRIFT_ALLOWANCE);
+        let end = sent + (time - time.div_ceil(DRIFT_ALLOWANCE));
         if answer.received >= end {
             let mark = self.limit.algorithm().return_mark(mark, units);
             return Some(Returned { units, mark });
@@ -258,12 +265,12 @@ impl KeyLeases {
     }
 
     /// Redis did not charge the lease. What remains will not be more for a while.
-    pub(crate) fn refused(&mut self, now: Instant) {
+    pub(crate) fn refused(&mut self, now: Micros) {
         self.asking = LeaseRequest::PausedUntil(now + self.time / PAUSE_SHARE);
     }
 
     /// It is not known whether Redis has charged the lease.
-    pub(crate) fn lost(&mut self, now: Instant) {
+    pub(crate) fn lost(&mut self, now: Micros) {
         self.asking = LeaseRequest::PausedUntil(now + self.time);
     }
 
@@ -275,7 +282,7 @@ impl KeyLeases {
 
     /// Returns what leases that have ended still had, and what others will not need: in the second half of its time a lease keeps as many
     /// units as the node has spent in the first.
-    pub(crate) fn returned(&mut self, now: Instant) -> SmallVec<[Returned; 2]> {
+    pub(crate) fn returned(&mut self, now: Micros) -> SmallVec<[Returned; 2]> {
         let (algorithm, spent_in_all) = (*self.limit.algorithm(), self.spent_in_all);
         let mut returned = SmallVec::new();
         self.leases.retain(|lease| {
@@ -298,7 +305,7 @@ impl KeyLeases {
     }
 
     /// When [`returned`](Self::returned) has to be called next.
-    pub(crate) fn next_return(&self) -> Option<Instant> {
+    pub(crate) fn next_return(&self) -> Option<Micros> {
         let next = |lease: &Lease| if lease.trimmed { lease.end } else { lease.middle() };
         self.leases.iter().map(next).min()
     }
@@ -314,8 +321,8 @@ impl KeyLeases {
     }
 
     /// Whether nothing would be lost with it.
-    pub(crate) fn is_idle(&self, now: Instant) -> bool {
-        self.leases.is_empty() && !self.is_asking(now) && now.saturating_duration_since(self.period) >= 2 * self.time
+    pub(crate) fn is_idle(&self, now: Micros) -> bool {
+        self.leases.is_empty() && !self.is_asking(now) && now.saturating_sub(self.period) >= 2 * self.time
     }
 }
 

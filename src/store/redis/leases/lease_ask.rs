@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{
-    key_leases::{Answer, KeyLeases, Spent},
+    key_leases::{KeyLeases, Spent},
     leases::{InFlight, Leases},
 };
 use crate::{charge::Charge, decision::Decision, metrics::UnitOutcome, quota::Cost};
@@ -16,7 +16,7 @@ impl Leases {
         if !self.may_hold(charge) {
             return None;
         }
-        let now = Instant::now();
+        let now = self.micros(Instant::now());
         let spend = |leases: &mut KeyLeases| Some((leases.take(charge.cost, now)?, leases.ask(now)));
         let (spent, units) = self.with_current(charge, spend)??;
         charge
@@ -28,7 +28,7 @@ impl Leases {
 
     /// The lease to ask Redis for, for the key of an admitted or pending request.
     pub(crate) fn ask(self: &Arc<Self>, charge: &Charge, now: Instant) -> Option<LeaseAsk> {
-        let units = self.with(charge, |leases| leases.ask(now))??;
+        let units = self.with(charge, |leases| leases.ask(self.micros(now)))??;
         Some(self.ask_for(charge, units))
     }
 
@@ -73,8 +73,7 @@ impl LeaseAsk {
         };
         match tier.mark {
             Some(mark) => {
-                let (verdict, now) = (tier.verdict(), decision.now());
-                let answer = Answer { verdict, now, received };
+                let answer = self.leases.answer(tier, decision.now(), received);
                 self.leases.granted(&charge, mark, sent, answer);
             }
             None => self.leases.refused(&charge, received),

@@ -27,6 +27,7 @@ use crate::{
     metrics::UnitOutcome,
     quota::Cost,
     receipt::Charged,
+    time::Micros,
 };
 
 const SHARDS: usize = 16;
@@ -80,7 +81,7 @@ impl Leases {
     pub(crate) fn new() -> Self {
         Self {
             hasher: RandomState::default(),
-            hot_keys: HotKeys::new(Instant::now()),
+            hot_keys: HotKeys::new(),
             keys: AtomicUsize::new(0),
             shards: std::array::from_fn(|_| Mutex::default()),
             returned: Mutex::default(),
@@ -91,9 +92,22 @@ impl Leases {
         }
     }
 
-    /// Microseconds since the start, from 1.
-    pub(super) fn micros(&self, at: Instant) -> u64 {
-        1 + at.saturating_duration_since(self.start).as_micros() as u64
+    /// A time of this node, in microseconds since the start, from 1.
+    pub(super) fn micros(&self, at: Instant) -> Micros {
+        1 + at.saturating_duration_since(self.start).as_micros() as Micros
+    }
+
+    fn instant(&self, micros: Micros) -> Instant {
+        self.start + Duration::from_micros(micros - 1)
+    }
+
+    /// What Redis said about a tier, by a call that was answered at `received`.
+    pub(super) fn answer(&self, tier: &TierDecision, now: Micros, received: Instant) -> Answer {
+        Answer {
+            verdict: tier.verdict(),
+            now,
+            received: self.micros(received),
+        }
     }
 
     /// Marks a call as in flight.
@@ -120,6 +134,7 @@ impl Leases {
 
     /// Takes units for the tiers of a request, where this node holds enough. `None` if it holds none for any.
     pub(crate) fn take(&self, charges: &Charges, now: Instant) -> Option<Held> {
+        let now = self.micros(now);
         let take = |charge: &Charge| self.with_current(charge, |leases| leases.take(charge.cost, now))?;
         let held: Held = charges.iter().map(take).collect();
         held.iter().any(Option::is_some).then_some(held)
@@ -127,7 +142,7 @@ impl Leases {
 
     /// Puts units back that a request has taken, and returns the state after that; or how to return them to Redis.
     pub(crate) fn put_back(&self, charge: &Charge, mark: Mark, units: Cost, now: Instant) -> Result<Spent, Charged> {
-        let put_back = self.with(charge, |leases| leases.put_back(mark, units, now));
+        let put_back = self.with(charge, |leases| leases.put_back(mark, units, self.micros(now)));
         let put_back = put_back.unwrap_or_else(|| {
             let mark = charge.limit.algorithm().return_mark(mark, units);
             Err(Returned { units, mark })
@@ -145,14 +160,14 @@ impl Leases {
         }
     }
 
-    /// Redis decided about a tier of a request. A hot key can be leased from then on.
-    pub(crate) fn decided(&self, tier: &TierDecision, answer: Answer) {
+    /// Redis decided about a tier of a request at `now`, by a call that was answered at `received`. A hot key can be leased from then on.
+    pub(crate) fn decided(&self, tier: &TierDecision, now: Micros, received: Instant) {
         let charge = &tier.charge;
         let Some(time) = charge.limit.lease_micros() else {
             return;
         };
-        let hash = self.hash(charge);
-        let is_hot = self.hot_keys.count(hash, Duration::from_micros(time), answer.received);
+        let (hash, answer) = (self.hash(charge), self.answer(tier, now, received));
+        let is_hot = self.hot_keys.count(hash, time, answer.received);
         let charged = tier.mark.map_or(0, |_| charge.cost);
         let decided = self.with(charge, |leases| leases.decided(charged, answer));
         if decided.is_some() || !is_hot || charged == 0 {
@@ -169,8 +184,8 @@ impl Leases {
     }
 
     /// A lease was charged by a call that was sent at `sent`.
-    pub(crate) fn granted(&self, charge: &Charge, mark: Mark, sent: Instant, answer: Answer) {
-        let units = charge.cost;
+    pub(super) fn granted(&self, charge: &Charge, mark: Mark, sent: Instant, answer: Answer) {
+        let (units, sent) = (charge.cost, self.micros(sent));
         charge.limit.metrics().count_lease();
         charge.limit.metrics().count_leased_units(UnitOutcome::Leased, units);
         let granted = self.with(charge, |leases| {
@@ -180,7 +195,7 @@ impl Leases {
         match granted {
             Some((true, next)) => {
                 let due = self.returner_due.load(Ordering::Acquire);
-                if next.is_some_and(|next| self.micros(next) < due) {
+                if next.is_some_and(|next| next < due) {
                     self.wake_returner.notify_one();
                 }
             }
@@ -193,17 +208,18 @@ impl Leases {
     }
 
     pub(crate) fn refused(&self, charge: &Charge, now: Instant) {
-        self.with(charge, |leases| leases.refused(now));
+        self.with(charge, |leases| leases.refused(self.micros(now)));
     }
 
     pub(crate) fn lost(&self, charge: &Charge, now: Instant) {
-        self.with(charge, |leases| leases.lost(now));
+        self.with(charge, |leases| leases.lost(self.micros(now)));
     }
 
     /// What has to be returned now, and when there will be more. Forgets idle keys.
     pub(crate) fn returned(&self, now: Instant) -> (Vec<Charged>, Option<Instant>) {
+        let now = self.micros(now);
         let mut returned = std::mem::take(&mut *lock(&self.returned));
-        let mut next: Option<Instant> = None;
+        let mut next: Option<Micros> = None;
         for shard in &self.shards {
             let mut shard = lock(shard);
             let before = shard.len();
@@ -215,7 +231,7 @@ impl Leases {
             });
             self.keys.fetch_sub(before - shard.len(), Ordering::Relaxed);
         }
-        (returned, next)
+        (returned, next.map(|next| self.instant(next)))
     }
 
     /// Everything that is left, when the process ends.

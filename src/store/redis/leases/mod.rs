@@ -11,4 +11,4 @@ mod returner;
 #[cfg(test)]
 mod simulation;
 
-pub(crate) use self::{key_leases::Answer, lease_ask::LeaseAsk, leases::Leases, local_tiers::LocalTiers};
+pub(crate) use self::{lease_ask::LeaseAsk, leases::Leases, local_tiers::LocalTiers};

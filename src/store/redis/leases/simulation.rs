@@ -3,8 +3,6 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use tokio::time::Instant;
-
 use super::{
     super::seeded_random::Random,
     key_leases::{Answer, KeyLeases, Returned},
@@ -114,7 +112,6 @@ struct Simulation {
     fault: Fault,
     has_accidents: bool,
     random: Random,
-    start: Instant,
     limit: Limit,
     /// The number of changes of the limit.
     version: u32,
@@ -166,7 +163,6 @@ impl Simulation {
             has_accidents: true,
             max_delay: 1 + random.below(2 * lease),
             random,
-            start: Instant::now(),
             limit: Limit::new("key", algorithm)
                 .try_lease(Duration::from_micros(lease))
                 .expect("a valid lease"),
@@ -210,10 +206,9 @@ impl Simulation {
     }
 
     /// What a node's clock shows.
-    fn local_time(&self, node: usize, at: Micros) -> Instant {
+    fn local_time(&self, node: usize, at: Micros) -> Micros {
         let elapsed = (at - START) as i64;
-        let drifted = elapsed + elapsed * self.nodes[node].drift / 1_000_000;
-        self.start + Duration::from_micros(drifted as u64)
+        (elapsed + elapsed * self.nodes[node].drift / 1_000_000) as Micros
     }
 
     /// Runs until all requests are answered, and returns the number of requests that were decided locally.
@@ -494,7 +489,7 @@ impl Simulation {
             .into_iter()
             .for_each(|returned| self.send_return(Some(returned), algorithm));
         if let Some(next) = next {
-            let after = next.saturating_duration_since(now).as_micros() as Micros + 1;
+            let after = next.saturating_sub(now) + 1;
             self.schedule(after, Event::Wake { node });
         }
     }

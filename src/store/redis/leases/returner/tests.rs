@@ -12,7 +12,7 @@ use crate::{
     key::Key,
     limit::Limit,
     quota::{Cost, Quota},
-    store::redis::leases::{Answer, LeaseAsk},
+    store::redis::leases::LeaseAsk,
     time::Micros,
 };
 
@@ -24,7 +24,7 @@ const UNITS: Cost = 10;
 struct HotKey {
     charge: Charge,
     mark: Mark,
-    answer: Answer,
+    tier: TierDecision,
 }
 
 impl HotKey {
@@ -33,28 +33,16 @@ impl HotKey {
         let (verdict, mark) = limit.algorithm().acquire(&mut State::Fresh, AT, UNITS);
         let mark = mark.expect("it was admitted");
         let charge = Charge::new(limit, Key::new("key")).with_cost(UNITS);
-        let answer = Answer {
-            verdict,
-            now: AT,
-            received: Instant::now(),
-        };
         let tier = TierDecision::new(charge.clone(), verdict).with_mark(mark);
-        (0..8).for_each(|_| leases.decided(&tier, answer));
+        (0..8).for_each(|_| leases.decided(&tier, AT, Instant::now()));
         assert!(leases.may_hold(&charge));
-        Self { charge, mark, answer }
+        Self { charge, mark, tier }
     }
 
     /// Leases units from now on.
     fn grant(&self, leases: &Leases) {
-        leases.granted(&self.charge, self.mark, Instant::now(), self.answer_now());
-    }
-
-    fn answer_now(&self) -> Answer {
-        let received = Instant::now();
-        Answer {
-            received,
-            ..self.answer
-        }
+        let now = Instant::now();
+        leases.granted(&self.charge, self.mark, now, leases.answer(&self.tier, AT, now));
     }
 }
 
@@ -96,7 +84,7 @@ async fn a_lease_whose_answer_comes_much_too_late_is_returned() {
         }
     });
     sleep(Duration::from_secs(30)).await;
-    let tier = TierDecision::new(key.charge.clone(), key.answer.verdict).with_mark(key.mark);
+    let tier = key.tier.clone().with_mark(key.mark);
     ask.answer(&Decision::from_tiers(AT, [tier]), sent, Instant::now());
     sleep(Duration::from_millis(1)).await;
     assert_eq!(*returned.lock().expect("no test panics under it"), [UNITS]);

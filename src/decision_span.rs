@@ -3,8 +3,9 @@
 use std::fmt::{self, Display};
 
 use tracing::{
-    Instrument, Span,
+    Instrument, Level, Span,
     field::{Empty, debug, display},
+    level_filters::LevelFilter,
 };
 
 use crate::{
@@ -25,9 +26,18 @@ impl DecisionSpan {
         Self(Span::none())
     }
 
-    /// The fields are formatted when a subscriber writes them: with tracing's feature `log`, which axum enables, their values
-    /// are evaluated even if no subscriber is interested.
+    /// Disabled if no subscriber is interested in this level. Otherwise, with tracing's feature `log`, which axum enables, the macro
+    /// would collect the fields anyway.
+    #[inline]
     pub(crate) fn new(charges: &Charges) -> Self {
+        match is_level_enabled() {
+            true => Self::with_fields(charges),
+            false => Self::none(),
+        }
+    }
+
+    #[inline(never)]
+    fn with_fields(charges: &Charges) -> Self {
         Self(tracing::debug_span!(
             target: "tollgate::decision",
             "decision",
@@ -103,6 +113,20 @@ impl DecisionSpan {
 
     pub(crate) fn close(&mut self) {
         *self = Self::none();
+    }
+}
+
+/// Whether a subscriber may be interested in the spans of decisions.
+#[inline]
+fn is_level_enabled() -> bool {
+    Level::DEBUG <= LevelFilter::current()
+}
+
+/// Records in the span of the current decision that it was made by leases.
+#[cfg(feature = "redis")]
+pub(crate) fn record_lease() {
+    if is_level_enabled() {
+        Span::current().record("by_lease", true);
     }
 }
 

@@ -9,7 +9,6 @@ use std::{
 };
 
 use tokio::{runtime::Handle, time::Instant};
-use tracing::Span;
 
 use super::{
     super::Store,
@@ -26,6 +25,7 @@ use crate::{
     charge::{Charge, Charges},
     clock::Clock,
     decision::Decision,
+    decision_span,
     key::Key,
     limit::Limit,
     metrics::{self, StoreCallOutcome, StoreCallTimer},
@@ -86,7 +86,7 @@ impl Inner {
 /// Counts a request that leases decided about, and records it in its span.
 fn count_local_request() {
     metrics::count_local_request();
-    Span::current().record("by_lease", true);
+    decision_span::record_lease();
 }
 
 /// Calls to Redis need the timers and tasks of a runtime.

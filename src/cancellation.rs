@@ -10,12 +10,20 @@ use std::{
     task::{Context, Poll, Waker, ready},
 };
 
-use crate::{charge::Charges, decision::Decision, operation::Operation, receipt::Receipt, store::Store};
+use crate::{
+    charge::{Charge, Charges},
+    decision::Decision,
+    operation::Operation,
+    receipt::Receipt,
+    store::Store,
+};
 
 /// An acquire. It is sent on the first poll.
 pub(crate) struct PendingAcquire<St: Store> {
     stage: AcquireStage<St>,
     on_drop: OnDrop<St>,
+    /// Whether one of the charges is no shadow.
+    is_enforced: bool,
 }
 
 /// What happens to the charges of an acquire that is dropped before the decision.
@@ -39,14 +47,25 @@ impl<St: Store> PendingAcquire<St> {
             true => OnDrop::Release(store.clone()),
             false => OnDrop::Keep,
         };
-        let stage = AcquireStage::NotSent(charges);
-        Self { stage, on_drop }
+        Self::not_sent(charges, on_drop)
     }
 
     /// An acquire that refunds all charges when it is dropped.
     pub(crate) fn refundable(store: &St, charges: Charges) -> Self {
-        let (stage, on_drop) = (AcquireStage::NotSent(charges), OnDrop::Refund(store.clone()));
-        Self { stage, on_drop }
+        Self::not_sent(charges, OnDrop::Refund(store.clone()))
+    }
+
+    fn not_sent(charges: Charges, on_drop: OnDrop<St>) -> Self {
+        Self {
+            is_enforced: !charges.iter().all(Charge::is_shadow),
+            stage: AcquireStage::NotSent(charges),
+            on_drop,
+        }
+    }
+
+    /// Whether a tier may deny the request: shadows do not.
+    pub(crate) fn is_enforced(&self) -> bool {
+        self.is_enforced
     }
 
     pub(crate) async fn wait(mut self, store: &St) -> Result<Decision, St::Error> {

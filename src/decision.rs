@@ -320,6 +320,11 @@ impl Decision {
     }
 
     #[cfg(feature = "redis")]
+    pub(crate) fn tiers_mut(&mut self) -> &mut [TierDecision] {
+        &mut self.tiers
+    }
+
+    #[cfg(feature = "redis")]
     pub(crate) fn set_verdict(&mut self, tier: usize, verdict: Verdict) {
         self.tiers[tier].verdict = verdict;
     }
@@ -368,9 +373,9 @@ impl Decision {
         binding.is_some_and(|tier| tier.is_concurrency() && matches!(tier.verdict.outcome, RawOutcome::Limited { .. }))
     }
 
-    /// Whether a denial reports that the service is unavailable.
+    /// Whether a denial reports that the service is unavailable: a request that can never pass is not told to try again.
     pub(crate) fn is_unavailable(&self) -> bool {
-        let binding = self.binding_tier().filter(|tier| !tier.passes());
+        let binding = self.binding_tier().filter(|_| self.waits_for_slot());
         binding.is_some_and(|tier| match tier.limit().algorithm() {
             AnyAlgorithm::Concurrency(concurrency) => concurrency.unavailable,
             _ => false,

@@ -209,12 +209,16 @@ impl Verdict {
         }
     }
 
-    /// The verdict of a request that this node admits by itself: what remains includes the units that it still holds.
+    /// The verdict of a request that this node admits by itself: what remains includes the units that it still holds, up to the
+    /// `capacity`, since a bucket has refilled meanwhile.
     #[cfg(feature = "redis")]
-    pub(crate) fn with_units_in_hand(self, units: u64) -> Self {
+    pub(crate) fn with_units_in_hand(self, units: u64, capacity: u64) -> Self {
         let outcome = RawOutcome::Admitted { delay: 0 };
-        let remaining = match self.remaining.units() + units {
-            0 => self.remaining,
+        let remaining = match (self.remaining.units() + units).min(capacity) {
+            0 => match self.outcome {
+                RawOutcome::Limited { retry_after } => Remaining(Remaining::EXHAUSTED + retry_after.max(1)),
+                _ => self.remaining,
+            },
             remaining => Remaining(remaining),
         };
         Self {

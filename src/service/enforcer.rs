@@ -138,10 +138,12 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         }
     }
 
-    /// Concludes the store's result, unless it is a denial that the request can wait out.
+    /// Concludes the store's result, unless it is a denial that the request can wait out. `is_enforced` is whether a tier may deny the
+    /// request: one that has only shadows passes without them.
     pub(super) fn decide_or_queue(
         &self,
         result: Result<Decision, St::Error>,
+        is_enforced: bool,
         span: &mut DecisionSpan,
     ) -> Result<Decision, Deferred<St>> {
         match result {
@@ -150,7 +152,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
                 Ok(decision)
             }
             Ok(decision) => Err(self.defer(decision, span)),
-            Err(error) => self.fail(error, span).map_err(Deferred::Rejected),
+            Err(error) => self.fail(error, is_enforced, span).map_err(Deferred::Rejected),
         }
     }
 
@@ -166,7 +168,8 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         Deferred::Rejected(reject(denial, span))
     }
 
-    /// Records the store's final result, and applies the failure mode if the store failed for the whole request.
+    /// Records the store's final result about a request that waited, and applies the failure mode if the store failed for the whole
+    /// request.
     pub(super) fn finalize(
         &self,
         result: Result<Decision, St::Error>,
@@ -178,14 +181,15 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
                 Ok(decision)
             }
             Ok(decision) => Err(reject(decision, span)),
-            Err(error) => self.fail(error, span),
+            Err(error) => self.fail(error, true, span),
         }
     }
 
     /// Applies the failure mode. The store logs its own failure once, at a higher level; this event is per request.
     #[cold]
-    fn fail(&self, error: St::Error, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
-        let (error, on_failure) = (error.into(), self.on_failure);
+    fn fail(&self, error: St::Error, is_enforced: bool, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
+        let on_failure = if is_enforced { self.on_failure } else { OnFailure::Open };
+        let error = error.into();
         tracing::debug!(target: "tollgate::decision", %error, ?on_failure, "store failed to decide");
         match on_failure {
             OnFailure::Open => {

@@ -215,7 +215,7 @@ where
                 ResponseStageProjection::Deciding { acquire, call } => {
                     let result = ready!(this.span.in_scope(|| acquire.poll(&enforcer.store, context)));
                     let (inner, request) = call.take().expect(POLLED_AFTER_COMPLETION);
-                    match enforcer.decide_or_queue(result, this.span) {
+                    match enforcer.decide_or_queue(result, acquire.is_enforced(), this.span) {
                         Ok(decision) if decision.delay().is_zero() => {
                             let refund_guard = None;
                             let admitted = Admitted {

@@ -35,6 +35,7 @@ on_both_stores![
     stacked_layers_release_their_slots_together,
     a_denied_client_gets_a_hint,
     a_limit_of_the_service_denies_with_503,
+    a_request_that_can_never_pass_is_a_429,
     a_rate_that_denies_too_determines_the_wait,
     a_denied_request_holds_nothing,
     a_request_waits_for_a_slot,
@@ -236,6 +237,15 @@ async fn a_limit_of_the_service_denies_with_503<St: TestStore>() {
     let denied = server.get("/").await;
     assert_eq!((denied.status, denied.header("retry-after").as_str()), (503, "1"));
     gate.release(1);
+}
+
+/// The service would never be available for it.
+async fn a_request_that_can_never_pass_is_a_429<St: TestStore>() {
+    let ((store, _), gate) = (St::fresh(), HandlerGate::new());
+    let limit = Tier::new("uploads", Concurrency::new(2).unavailable_when_full(), Global).cost(|_: &Request<Body>| 3);
+    let server = Server::start(gate.scripted_app().layer(RateLimitLayer::new(limit, store))).await;
+    let denied = server.get("/").await;
+    assert_eq!((denied.status, denied.header("retry-after").as_str()), (429, "-"));
 }
 
 async fn a_rate_that_denies_too_determines_the_wait<St: TestStore>() {

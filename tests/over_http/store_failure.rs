@@ -3,7 +3,7 @@
 use axum::{Router, routing::get};
 use tollgate::{
     Decision, FixedWindow, Global, HttpResponder, ManualClock, MemoryStore, Quota, RateLimitLayer, RedisStore,
-    Rejection,
+    Rejection, Tier,
 };
 
 use support::{
@@ -207,4 +207,13 @@ async fn redis_killed_while_requests_wait_switches_to_the_fallback() {
     held.clock.set(720_000_000);
     assert_eq!(second.await.unwrap().status, 200);
     assert_eq!(held.served(), [(0, 0), (1, 44_750_000), (2, 104_750_000)]);
+}
+
+#[tokio::test]
+async fn fail_closed_rejects_no_request_with_shadows_only() {
+    let unreachable = RedisStore::connect("redis://127.0.0.1:1").unwrap();
+    let shadow = |name| Tier::fixed_window(name, Quota::per_minute(10), Global).shadow();
+    let layer = RateLimitLayer::new(shadow("first"), unreachable).tier(shadow("second"));
+    let server = Server::start(app().layer(layer.fail_closed())).await;
+    assert_eq!(server.get("/").await.all(), (200, "-".into(), NOTHING.into()));
 }

@@ -127,18 +127,23 @@ impl Request {
         self.response.take().is_some_and(|sender| sender.send(response).is_ok())
     }
 
-    /// Lets the holder know what Redis has decided about the slots. An error if that is superseded, and if the request does not wait for
-    /// it any more: then its slots count as lost.
-    fn answer_slots(&mut self, mut decision: Decision) -> Response {
+    /// Lets the holder know what Redis has decided about the slots. An error if that is superseded for a tier that is no shadow, and if the
+    /// request does not wait for it any more: then its calls are `unawaited`.
+    fn answer_slots(&mut self, mut decision: Decision, unawaited: &mut Vec<SlotCall>) -> Response {
         let acquires = matches!(self.slot_calls.first(), Some(call) if call.is_acquire());
         if acquires && decision.admits() && !self.is_awaited() {
-            self.slot_calls.clear();
+            unawaited.append(&mut self.slot_calls);
             return Err(StoreError::Superseded);
         }
-        let tiers = decision.tiers().iter().filter(|tier| tier.charge.holds_slots());
+        let tiers = decision.tiers_mut().iter_mut().filter(|tier| tier.charge.holds_slots());
         let mut is_current = true;
         for (call, tier) in self.slot_calls.iter_mut().zip(tiers) {
-            is_current &= call.answer(tier);
+            let applies = call.answer(tier);
+            if acquires && !applies && tier.is_shadow() {
+                tier.mark = None;
+            } else {
+                is_current &= applies;
+            }
         }
         if !acquires {
             // A release is not released again.
@@ -333,6 +338,8 @@ impl Batch {
         let (sent, received) = (self.sent_at(), Instant::now());
         self.round_trip = Some(round_trip);
         let mut failure = None;
+        // Dropped at the end: their slots count as lost then, which supersedes all other calls that are in flight.
+        let mut unawaited = Vec::new();
         for request in &mut self.requests {
             let is_renewal = request.is_renewal();
             let operation = std::mem::replace(&mut request.operation, Operation::nothing());
@@ -383,7 +390,7 @@ impl Batch {
             });
             let has_slots = !is_renewal && !request.slot_calls.is_empty();
             let response = match has_slots {
-                true => decided.and_then(|decision| request.answer_slots(decision)),
+                true => decided.and_then(|decision| request.answer_slots(decision, &mut unawaited)),
                 false => decided,
             };
             if !request.respond(response) && has_slots {

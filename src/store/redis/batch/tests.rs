@@ -1,7 +1,13 @@
 //! Tests of `batch`.
 
 use super::*;
-use crate::{algorithm::FixedWindow, charge::Charges, key::Key, limit::Limit, quota::Quota};
+use crate::{
+    algorithm::{Concurrency, FixedWindow},
+    charge::Charges,
+    key::Key,
+    limit::Limit,
+    quota::Quota,
+};
 
 fn charge() -> Charge {
     Charge::new(Limit::new("user", FixedWindow::new(Quota::per_minute(10))), Key::GLOBAL)
@@ -82,4 +88,86 @@ fn a_broken_frame_fails_all_operations() {
         let error = responses(&values).unwrap_err();
         assert!(matches!(error, StoreError::Protocol { .. }), "{values}: {error:?}");
     }
+}
+
+/// Denied, with a wait of a second.
+const DENIED: &str = "01 00 ce000f4240 09 ff ff";
+
+/// Acquires of slots by one node, each in a batch of its own.
+struct SlotBatch {
+    batch: Batch,
+    response: oneshot::Receiver<Response>,
+}
+
+impl SlotBatch {
+    fn sent(holder: &Arc<NodeHolder>, charges: Vec<Charge>) -> Self {
+        let timeout = Duration::from_secs(1);
+        let operation = Operation::Acquire(Charges::from_distinct(charges));
+        let (mut request, response) = Request::new(operation, Instant::now() + timeout);
+        request.add_slot_calls(holder);
+        let mut batch = Batch::new(vec![request], &"127.0.0.1:6379".into(), timeout, None, None);
+        assert!(batch.mark_sent());
+        Self { batch, response }
+    }
+
+    fn complete(mut self, verdicts: &str) -> Response {
+        complete(&mut self.batch, verdicts);
+        self.response.try_recv().unwrap()
+    }
+}
+
+fn complete(batch: &mut Batch, verdicts: &str) {
+    let values = format!("{NOW} {verdicts}");
+    let mut bytes = vec![0xdc, 0, values.split_whitespace().count() as u8];
+    for value in values.split_whitespace() {
+        let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
+        bytes.extend((0..value.len()).step_by(2).map(byte));
+    }
+    let address = Arc::clone(&batch.address);
+    let reply = Value::BulkString(bytes);
+    assert!(batch.complete(&reply, Duration::ZERO, &Cmd::new(), &address).is_ok());
+}
+
+fn slot() -> Charge {
+    Charge::new(Limit::new("uploads", Concurrency::new(9)), Key::GLOBAL)
+}
+
+/// After a lost answer, only what was acquired is in doubt.
+#[test]
+fn a_denial_applies_after_a_lost_answer() {
+    let holder = Arc::new(NodeHolder::new(Arc::default()));
+    let [lost, denied, admitted] = [(); 3].map(|()| SlotBatch::sent(&holder, vec![slot()]));
+    drop(lost);
+    assert!(!denied.complete(DENIED).unwrap().admits());
+    assert!(matches!(admitted.complete(ADMITTED), Err(StoreError::Superseded)));
+}
+
+#[test]
+fn a_shadow_in_doubt_fails_no_request() {
+    let holder = Arc::new(NodeHolder::new(Arc::default()));
+    let [lost, shadow] =
+        [vec![slot()], vec![charge(), slot().shadow()]].map(|charges| SlotBatch::sent(&holder, charges));
+    drop(lost);
+    let decision = shadow.complete(&[ADMITTED; 2].join(" ")).unwrap();
+    // Its slots do not count, so they are not released.
+    let marks: Vec<_> = decision.tiers().iter().map(|tier| tier.mark.is_some()).collect();
+    assert_eq!(marks, [true, false]);
+}
+
+/// The first request has timed out by the time of the reply.
+#[test]
+fn slots_that_nobody_waits_for_do_not_fail_the_others_of_their_reply() {
+    let holder = Arc::new(NodeHolder::new(Arc::default()));
+    let timeout = Duration::from_secs(1);
+    let request = |()| {
+        let (mut request, response) = Request::new(Operation::Acquire(slot().into()), Instant::now() + timeout);
+        request.add_slot_calls(&holder);
+        (request, response)
+    };
+    let (requests, mut responses): (Vec<_>, Vec<_>) = [(); 2].map(request).into_iter().unzip();
+    let mut batch = Batch::new(requests, &"127.0.0.1:6379".into(), timeout, None, None);
+    assert!(batch.mark_sent());
+    drop(responses.remove(0));
+    complete(&mut batch, &[ADMITTED; 2].join(" "));
+    assert!(responses[0].try_recv().unwrap().unwrap().admits());
 }

@@ -247,6 +247,7 @@ impl Batcher {
             queue: Arc::clone(queue),
             id,
         };
+        let is_correction = request.is_correction();
         let sending = match queue.push(request, Instant::now()) {
             Enqueued::SendInline(id, request) => {
                 let call = call(id);
@@ -256,7 +257,7 @@ impl Batcher {
                 if let Enqueued::SpawnSender(id) = enqueued {
                     tokio::spawn(call(id).send_queued());
                 }
-                Sending::Queued(QueuedRequest::new(queue, deadline, Arc::clone(&sent)))
+                Sending::Queued(QueuedRequest::new(queue, deadline, Arc::clone(&sent), is_correction))
             }
         };
         PendingResponse::new(self.address(), response, sending, Some(sent))

@@ -46,14 +46,17 @@ pub(super) struct QueuedRequest {
     queue: Arc<Queue>,
     deadline: Pin<Box<Sleep>>,
     sent: Arc<AtomicBool>,
+    /// Whether it is sent even if nobody waits for it any more.
+    is_correction: bool,
 }
 
 impl QueuedRequest {
-    pub(super) fn new(queue: &Arc<Queue>, deadline: Instant, sent: Arc<AtomicBool>) -> Self {
+    pub(super) fn new(queue: &Arc<Queue>, deadline: Instant, sent: Arc<AtomicBool>, is_correction: bool) -> Self {
         Self {
             queue: Arc::clone(queue),
             deadline: Box::pin(sleep_until(deadline)),
             sent,
+            is_correction,
         }
     }
 }
@@ -128,7 +131,8 @@ impl Future for PendingResponse {
         }
         // The sender sets the flag before it looks whether the channel is closed.
         fence(Ordering::SeqCst);
-        Poll::Ready(Err(request.queue.expired(request.sent.load(Ordering::Relaxed))))
+        let is_sent = request.is_correction || request.sent.load(Ordering::Relaxed);
+        Poll::Ready(Err(request.queue.expired(is_sent)))
     }
 }
 
@@ -142,3 +146,6 @@ impl Drop for PendingResponse {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

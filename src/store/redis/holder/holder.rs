@@ -151,11 +151,16 @@ impl NodeHolder {
             if is_reconnected && key.slots.count() > 0 {
                 self.begin_epoch(key);
             }
-            match key.renewal_sent {
-                // Its answer wakes up the task.
-                Some(sent) => in_flight += usize::from(is_recent(sent)),
-                None if key.renew_at <= now => due.push(key),
-                None => next = Some(next.map_or(key.renew_at, |next: Instant| next.min(key.renew_at))),
+            // The answer to a renewal in flight wakes up the task, unless the runtime that would read it is not running.
+            let renew_at = match key.renewal_sent {
+                Some(sent) => sent + key.renewal_interval(),
+                None => key.renew_at,
+            };
+            if renew_at <= now {
+                due.push(key);
+            } else {
+                next = Some(next.map_or(renew_at, |next: Instant| next.min(renew_at)));
+                in_flight += usize::from(key.renewal_sent.is_some_and(is_recent));
             }
         }
         let free = MAX_RENEWALS.saturating_sub(in_flight);

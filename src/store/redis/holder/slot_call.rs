@@ -110,7 +110,7 @@ impl SlotCall {
     }
 
     /// The answer in the decision about the charge. Returns whether the request may rely on it: not if the call had no effect, nor if this
-    /// process was stopped for so long that what it has acquired may have expired.
+    /// process was stopped for so long that what it has acquired may have expired. A denial holds nothing, so it applies in any epoch.
     pub(crate) fn answer(&mut self, tier: &TierDecision) -> bool {
         let Some(sender) = self.sender.filter(|_| self.sent.elapsed() < time_to_live(&self.charge)) else {
             return false;
@@ -123,7 +123,7 @@ impl SlotCall {
                 let is_current = holder.answer(charge, sender, answer, charge.cost);
                 let is_executed = matches!(answer, SlotAnswer::Executed { .. });
                 self.is_acquired = is_current && is_executed;
-                is_current && answer != SlotAnswer::Superseded
+                answer == SlotAnswer::Denied || is_current && is_executed
             }
             Change::Release => holder.answer(charge, sender, SlotAnswer::to_change(tier), 0),
             Change::Renew => {

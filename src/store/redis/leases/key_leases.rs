@@ -152,9 +152,10 @@ impl KeyLeases {
     fn spent(&self, mark: Mark, held: u64, now: Micros) -> Spent {
         let Answer { verdict, received, .. } = self.answer;
         let elapsed = now.saturating_sub(received);
+        let capacity = self.limit.algorithm().capacity().into();
         Spent {
             mark,
-            verdict: verdict.advanced_by(elapsed).with_units_in_hand(held),
+            verdict: verdict.advanced_by(elapsed).with_units_in_hand(held, capacity),
             now: self.answer.now + elapsed,
         }
     }

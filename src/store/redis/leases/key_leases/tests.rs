@@ -6,6 +6,7 @@ use super::*;
 use crate::{
     algorithm::{Algorithm, AnyAlgorithm, FixedWindow, SlidingCounter, State},
     quota::Quota,
+    verdict::{RawOutcome, Remaining},
 };
 
 const TIME: Micros = 100_000;
@@ -156,4 +157,37 @@ fn a_lease_is_an_eighth_of_what_remains_at_most() {
         let (mut leases, _, _, _) = after_requests(SlidingCounter::new(Quota::per_second(limit)));
         assert_eq!(leases.ask(START), units, "{limit}");
     }
+}
+
+/// The bucket has refilled since the units were charged.
+#[test]
+fn no_more_remains_than_the_capacity() {
+    let (mut leases, algorithm, answer, mark) = after_requests(counter());
+    let units = leases.ask(START).expect("it is asked for");
+    let verdict = algorithm.peek(&State::Fresh, AT, 0);
+    assert_eq!(leases.granted(units, mark, START, Answer { verdict, ..answer }), None);
+    let spent = leases.take(1, START).expect("there are units");
+    assert_eq!(spent.verdict.remaining(), 10_000);
+}
+
+/// The last unit in hand is spent after Redis has denied a request.
+#[test]
+fn if_nothing_remains_it_is_known_when_something_will() {
+    let Leased { mut leases, .. } = leased(counter());
+    let outcome = RawOutcome::Limited { retry_after: 500 };
+    let verdict = Verdict {
+        outcome,
+        remaining: Remaining::new(0, outcome, || 0),
+        reset_after: 1000,
+    };
+    leases.decided(
+        0,
+        Answer {
+            verdict,
+            now: AT,
+            received: START,
+        },
+    );
+    let spent = leases.take(88, START + 100).expect("there are units");
+    assert_eq!(spent.verdict.remaining.available_after(), 400);
 }

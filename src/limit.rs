@@ -72,6 +72,16 @@ struct LeaseSettings {
     has_effect: bool,
 }
 
+/// Not recursively, since there may be a version for each of many reloads.
+impl Drop for LimitInner {
+    fn drop(&mut self) {
+        let mut successor = self.successor.take();
+        while let Some(mut version) = successor.and_then(|version| Arc::into_inner(version.0)) {
+            successor = version.successor.take();
+        }
+    }
+}
+
 /// What a limit counts does not affect its decisions.
 impl PartialEq for LimitInner {
     fn eq(&self, other: &Self) -> bool {
@@ -300,3 +310,6 @@ pub(crate) fn check_name(name: &str) -> Result<(), ConfigError> {
         false => Err(ConfigError::new("name", format_args!("{name:?}"), MUST_BE_WORD)),
     }
 }
+
+#[cfg(all(test, feature = "rules"))]
+mod tests;

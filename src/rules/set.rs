@@ -64,6 +64,9 @@ impl RuleSet {
     ///
     /// If the file is [watched](Self::watch), its next change replaces them again.
     pub fn replace(&self, text: &str) -> Result<(), RulesError> {
+        if *self.compiled().text == *text {
+            return Ok(());
+        }
         let rules = parser::parse(text)?;
         let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let previous = mem::replace(&mut *current, rules);
@@ -279,3 +282,6 @@ pub(super) fn read_text(path: &Path) -> Result<String, RulesError> {
         parser::invalid_utf8(&String::from_utf8_lossy(&error.as_bytes()[..valid]))
     })
 }
+
+#[cfg(test)]
+mod tests;

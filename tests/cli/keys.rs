@@ -468,3 +468,16 @@ async fn an_unresponsive_redis_is_named() {
         }
     });
 }
+
+/// A value that was forgotten is no empty one, which a descriptor can have.
+#[tokio::test]
+async fn a_key_of_a_descriptor_needs_its_value() {
+    let redis = RedisServer::start();
+    let folder = folder_with(
+        "domain = 'edge'\n[[limit]]\nname = 'tenant'\nalgorithm = 'fixed_window'\nlimit = 10\nwindow = '1h'\ndescriptor = ['tenant']\n",
+    );
+    let run = |key| Run::in_a_pipe(folder.path(), &arguments("peek", &redis.url(), "tenant", &[key], &[]));
+    assert_eq!(run("tenant").failure(), "--key = tenant: it must be tenant=VALUE");
+    run("tenant=").success();
+    run("tenant=acme").success();
+}

@@ -5,6 +5,7 @@ pub(crate) mod grouped;
 pub(crate) mod key_state;
 pub(crate) mod limit_summary;
 pub(crate) mod listen;
+pub(crate) mod local_host;
 pub(crate) mod output;
 pub(crate) mod peak_count;
 pub(crate) mod redis;

@@ -47,8 +47,12 @@ pub(super) async fn find_key(
         .iter()
         .map(|key| key.split_once('=').unwrap_or((key, "")))
         .collect();
+    let unnamed = values.iter().find(|value| !value.contains('='));
     match (rules.key(limit_name, &pairs), values) {
-        (Ok(key), _) => Ok(key),
+        (Ok(key), _) => match unnamed {
+            Some(value) => Err(Failure::Message(format!("--key = {value}: it must be {value}=VALUE"))),
+            None => Ok(key),
+        },
         // A stored key may contain an equals sign too.
         (Err(error), [key]) => match rules.stored_key(limit_name, key) {
             Ok(key) => Ok(key),

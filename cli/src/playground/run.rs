@@ -68,7 +68,7 @@ async fn serve(args: &PlaygroundArgs, store: StoreConfig, output: OutputArgs) ->
     }
 
     let shutdown = watch::Sender::new(false);
-    let router = serve::router(Sessions::new(store, shutdown.clone()));
+    let router = serve::router(Sessions::new(store, shutdown.clone()), address.ip().is_loopback());
     tokio::select! {
         served = axum::serve(listener, router) => return Ok(served?),
         _ = signals.recv() => {}

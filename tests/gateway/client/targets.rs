@@ -7,7 +7,7 @@ use crate::gateway::{
 };
 
 /// Rejected requests, and the message.
-const REJECTED: [(&str, &str); 9] = [
+const REJECTED: [(&str, &str); 12] = [
     (
         "CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n",
         "This gateway does not support CONNECT.",
@@ -36,6 +36,18 @@ const REJECTED: [(&str, &str); 9] = [
     (
         "GET /a\\b HTTP/1.1\r\nhost: a\r\n\r\n",
         "The path must not contain a backslash, which some services treat as a slash.",
+    ),
+    (
+        "GET /%5C..%5Cfiles HTTP/1.1\r\nhost: a\r\n\r\n",
+        "The path must not contain a backslash, which some services treat as a slash.",
+    ),
+    (
+        "GET /x/..;a=b/files HTTP/1.1\r\nhost: a\r\n\r\n",
+        "The path must not contain a dot segment with parameters, which some services resolve.",
+    ),
+    (
+        "GET /%2e%3b/files HTTP/1.1\r\nhost: a\r\n\r\n",
+        "The path must not contain a dot segment with parameters, which some services resolve.",
     ),
     (
         "GET /%zz HTTP/1.1\r\nhost: a\r\n\r\n",

@@ -94,10 +94,13 @@ async fn a_large_message_is_rejected() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_nothing_is_closed() {
+async fn a_client_that_does_not_send_the_preface_is_closed() {
     let service = GrpcService::start(&limit("tenant", 1000, "['tenant']"), &["--client-timeout", "1s"]);
-    let mut silent = Socket::connect_to(service.server.running.address("grpc      ")).await;
-    assert_eq!(silent.read_to_end().await.unwrap(), "");
+    for part in ["", "P", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r"] {
+        let mut silent = Socket::connect_to(service.server.running.address("grpc      ")).await;
+        silent.send(part).await;
+        assert_eq!(silent.read_to_end().await.unwrap_or_default(), "", "{part:?}");
+    }
     // Others are served meanwhile.
     let _silent = Socket::connect_to(service.server.running.address("grpc      ")).await;
     assert_eq!(service.client.code(&[&[("tenant", "acme")]]).await, OK);

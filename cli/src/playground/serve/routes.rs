@@ -16,35 +16,57 @@ use futures_util::{
     StreamExt,
     stream::{self, Stream},
 };
-use http::StatusCode;
+use http::{
+    StatusCode, Uri,
+    header::{HOST, ORIGIN, REFERER},
+    uri::Authority,
+};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{assets, sessions::Sessions};
-use crate::playground::{
-    nodes::{NodeAction, NodesSettings},
-    session::{FieldErrors, NamedAction, Settings},
+use crate::{
+    common::local_host::has_local_host,
+    playground::{
+        nodes::{NodeAction, NodesSettings},
+        session::{FieldErrors, NamedAction, Settings},
+    },
 };
 
-pub(crate) fn router(sessions: Sessions) -> Router {
+pub(crate) fn router(sessions: Sessions, is_loopback: bool) -> Router {
+    let require_own_page = move |request: Request, next: Next| require_own_page(request, next, is_loopback);
     Router::new()
         .route("/scene", get(session))
         .route("/scenes/{id}/{command}", post(command))
         .route("/nodes", get(nodes))
         .route("/nodes/{id}/{command}", post(nodes_command))
-        .layer(from_fn(require_same_origin))
+        .layer(from_fn(require_own_page))
         .route("/", get(assets::index))
         .route("/{file}", get(assets::file))
         .with_state(sessions)
 }
 
-/// Only the playground's own page starts sessions: any other site that its user visits could occupy them all. Browsers name the site.
-async fn require_same_origin(request: Request, next: Next) -> Response {
-    let site = request.headers().get("sec-fetch-site");
-    match site.is_none_or(|site| site == "same-origin" || site == "none") {
+/// Only the playground's own page starts sessions: any other site that its user visits could occupy them all.
+async fn require_own_page(request: Request, next: Next, is_loopback: bool) -> Response {
+    match is_of_own_page(&request) && (!is_loopback || has_local_host(&request)) {
         true => next.run(request).await,
         false => (StatusCode::FORBIDDEN, "only the playground's own page may do this").into_response(),
     }
+}
+
+/// Browsers say whether a page of another site sends a request: to HTTPS and loopback addresses by `Sec-Fetch-Site`, to others by the
+/// origin or the address of the page.
+fn is_of_own_page(request: &Request) -> bool {
+    let headers = request.headers();
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site == "same-origin" || site == "none";
+    }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let mut pages = [ORIGIN, REFERER].into_iter().filter_map(|name| headers.get(name));
+    pages.all(|page| {
+        let page = Uri::try_from(page.as_bytes()).ok();
+        page.is_some_and(|page| page.authority().map(Authority::as_str) == host)
+    })
 }
 
 /// Runs the session of a URL for as long as the event stream is read.

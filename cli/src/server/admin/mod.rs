@@ -1,16 +1,23 @@
 //! The admin address: health, metrics, rules and keys, for operators.
 
 mod error;
-mod host_check;
 mod keys;
 mod status;
 
-use axum::{Router, middleware::from_fn, routing::get};
+use axum::{
+    Router,
+    extract::Request,
+    middleware::{Next, from_fn},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use http::StatusCode;
 use tokio::{net::TcpListener, sync::watch};
 use tollgate::RuleSet;
 
 use self::error::AdminError;
 use super::{metrics::ServerMetrics, store::ServerStore};
+use crate::common::local_host::has_local_host;
 
 #[derive(Clone)]
 pub(crate) struct AdminState {
@@ -31,10 +38,20 @@ pub(crate) async fn serve(listener: TcpListener, state: AdminState) {
         .fallback(not_found)
         .with_state(state);
     if is_loopback {
-        router = router.layer(from_fn(host_check::require_local_host));
+        router = router.layer(from_fn(require_local_host));
     }
     // axum::serve retries failed accepts and never returns an error.
     axum::serve(listener, router).await.ok();
+}
+
+async fn require_local_host(request: Request, next: Next) -> Response {
+    match has_local_host(&request) {
+        true => next.run(request).await,
+        false => {
+            let message = "the Host header must be an IP address or localhost";
+            AdminError::new(StatusCode::FORBIDDEN, message).into_response()
+        }
+    }
 }
 
 async fn not_found() -> AdminError {

@@ -5,15 +5,20 @@
 
 use std::{borrow::Cow, fmt::Write};
 
+const BACKSLASH: &str = "The path must not contain a backslash, which some services treat as a slash.";
+
 /// Resolves dot segments, merges slashes, and percent-encodes exactly the characters that need it.
 pub(crate) fn normalize_path(path: &str) -> Result<Cow<'_, str>, &'static str> {
     if !path.starts_with('/') {
         return Err("The path must begin with a slash.");
     }
     if path.contains('\\') {
-        return Err("The path must not contain a backslash, which some services treat as a slash.");
+        return Err(BACKSLASH);
     }
     let encoded = normalize_encoding(path)?;
+    if encoded.split('/').any(is_dot_segment_with_parameters) {
+        return Err("The path must not contain a dot segment with parameters, which some services resolve.");
+    }
     match needs_segment_resolution(&encoded) {
         false => Ok(encoded),
         true => Ok(resolve_segments(&encoded).into()),
@@ -40,6 +45,9 @@ fn normalize_encoding(path: &str) -> Result<Cow<'_, str>, &'static str> {
             ),
             byte => (false, byte),
         };
+        if byte == b'\\' {
+            return Err(BACKSLASH);
+        }
         // An encoded slash belongs to its segment.
         if is_pchar(byte) || (byte == b'/' && !is_encoded) {
             text.push(byte.into());
@@ -55,6 +63,11 @@ fn decode_escape(bytes: &mut impl Iterator<Item = u8>) -> Option<u8> {
     let mut digit = || char::from(bytes.next()?).to_digit(16);
     let (high, low) = (digit()?, digit()?);
     u8::try_from(high * 16 + low).ok()
+}
+
+/// Java's servlet containers remove what follows a semicolon before they resolve dot segments.
+fn is_dot_segment_with_parameters(segment: &str) -> bool {
+    matches!(segment.split_once(';'), Some(("." | "..", _)))
 }
 
 /// Whether the path has a dot segment, or an empty segment before the last.

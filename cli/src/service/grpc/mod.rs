@@ -31,7 +31,13 @@ use crate::server::{
 /// Calls of one connection at once. Each worker thread of Envoy opens one connection.
 const MAX_CONCURRENT_STREAMS: u32 = 4096;
 
-/// Clients that have sent nothing yet. Further ones wait to be accepted.
+/// The length of the preface that every HTTP/2 client sends first.
+const PREFACE_LEN: usize = 24;
+
+/// How often a preface that has arrived in part is read again.
+const PREFACE_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Clients that have not sent the preface yet. Further ones wait to be accepted.
 const MAX_SILENT_CLIENTS: usize = 1024;
 
 /// The interval of HTTP/2 pings, which detect clients that no longer respond.
@@ -80,10 +86,20 @@ pub(crate) async fn serve(
     }
 }
 
-/// The connection once the client has sent something: the HTTP/2 server waits for the handshake without a timeout.
+/// The connection once the client has sent the preface of HTTP/2, for which the server would wait without a timeout.
 async fn begun(socket: TcpStream, client_timeout: Duration) -> Option<io::Result<TcpStream>> {
-    let first = timeout(client_timeout, socket.peek(&mut [0])).await;
-    matches!(first, Ok(Ok(1..))).then_some(Ok(socket))
+    let has_preface = async {
+        loop {
+            match socket.peek(&mut [0; PREFACE_LEN]).await {
+                Ok(PREFACE_LEN) => return true,
+                Ok(0) | Err(_) => return false,
+                // What has arrived stays readable, so that nothing tells when there is more.
+                Ok(_) => sleep(PREFACE_INTERVAL).await,
+            }
+        }
+    };
+    let begun = timeout(client_timeout, has_preface).await;
+    begun.unwrap_or(false).then_some(Ok(socket))
 }
 
 /// Waits for the shutdown, and ends the watches of health clients, which would delay it: each gets a last status.

@@ -11,7 +11,7 @@ use super::{
     ietf::IetfHeaders,
 };
 use crate::{
-    decimal::{self, DecimalBuf},
+    decimal,
     decision::{Decision, DecisionExtension, TierDecision},
     limit::Limit,
     time::{Micros, SECOND},
@@ -141,10 +141,10 @@ fn number(number: u64) -> HeaderValue {
     }
 }
 
-/// Not inlined, so that small numbers need no stack for a buffer.
+/// Ten digits, which a time in seconds has, are allocated once as a `u32`: the buffer for one has this size.
 #[inline(never)]
 fn allocated(number: u64) -> HeaderValue {
-    HeaderValue::try_from(DecimalBuf::new().format(number).to_vec()).expect("digits are valid in a header")
+    u32::try_from(number).map_or_else(|_| number.into(), HeaderValue::from)
 }
 
 /// A duration in hours, minutes, seconds and milliseconds, rounded up: `6m0s`, `1.5s`, `20ms`.

@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     routing::{any, get},
 };
-use tollgate::{Concurrency, FixedWindow, Global, Header, HttpResponder, Quota, RateLimitLayer, Tier};
+use tollgate::{Concurrency, FixedWindow, Global, Header, HttpResponder, Key, Limiter, Quota, RateLimitLayer, Tier};
 
 use crate::over_http::fixture::{Reply, Server, TestStore, on_both_stores};
 
@@ -98,8 +98,10 @@ async fn the_headers_of_a_denying_inner_layer_are_kept<St: TestStore>() {
 /// Its status is that of an unavailable service, whose responses have the headers of the outer layer.
 async fn the_headers_of_an_inner_layer_that_is_full_are_kept<St: TestStore>() {
     let (store, _) = St::fresh();
-    let slots = |limit| Tier::new("slots", Concurrency::new(limit).unavailable_when_full(), Global);
-    let full = RateLimitLayer::new(slots(10).cost(|_: &Request| 11), store.clone());
+    let slots = || Tier::new("slots", Concurrency::new(10).unavailable_when_full(), Global);
+    let full = RateLimitLayer::new(slots().cost(|_: &Request| 10), store.clone());
+    let held = Limiter::new(slots(), store.clone()).check(&Key::GLOBAL).await;
+    assert!(held.ok().unwrap().admits());
     let outer = RateLimitLayer::fixed_window("global", Quota::per_hour(9), Global, store);
     let unavailable = get(async || StatusCode::SERVICE_UNAVAILABLE);
     let app = Router::new()
@@ -113,7 +115,7 @@ async fn the_headers_of_an_inner_layer_that_is_full_are_kept<St: TestStore>() {
     let grpc = Reply::to(grpc).await;
     assert_eq!((full.status, grpc.header("grpc-status")), (503, "14".into()));
     for reply in [full, grpc] {
-        assert_eq!(reply.header("ratelimit"), r#""slots";r=10"#);
+        assert_eq!(reply.header("ratelimit"), r#""slots";r=9"#);
         assert_eq!(reply.header("x-ratelimit-limit"), "10");
     }
     let unavailable = server.get("/unavailable").await.all();

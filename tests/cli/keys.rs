@@ -474,7 +474,7 @@ async fn an_unresponsive_redis_is_named() {
 async fn a_key_of_a_descriptor_needs_its_value() {
     let redis = RedisServer::start();
     let folder = folder_with(
-        "domain = 'edge'\n[[limit]]\nname = 'tenant'\nalgorithm = 'fixed_window'\nlimit = 10\nwindow = '1h'\ndescriptor = ['tenant']\n",
+        "[[limit]]\nname = 'tenant'\ndomain = 'edge'\nalgorithm = 'fixed_window'\nlimit = 10\nwindow = '1h'\ndescriptor = ['tenant']\n",
     );
     let run = |key| Run::in_a_pipe(folder.path(), &arguments("peek", &redis.url(), "tenant", &[key], &[]));
     assert_eq!(run("tenant").failure(), "--key = tenant: it must be tenant=VALUE");

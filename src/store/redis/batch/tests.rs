@@ -13,8 +13,17 @@ fn charge() -> Charge {
     Charge::new(Limit::new("user", FixedWindow::new(Quota::per_minute(10))), Key::GLOBAL)
 }
 
-/// The responses to three requests from a reply with these MessagePack values, in hexadecimal digits. The second request has two
-/// charges.
+/// A reply with these MessagePack values, in hexadecimal digits.
+fn reply(values: &str) -> Value {
+    let mut bytes = vec![0xdc, 0, values.split_whitespace().count() as u8];
+    for value in values.split_whitespace() {
+        let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
+        bytes.extend((0..value.len()).step_by(2).map(byte));
+    }
+    Value::BulkString(bytes)
+}
+
+/// The responses to three requests from a reply with these values. The second request has two charges.
 fn responses(values: &str) -> Result<[Response; 3], StoreError> {
     let address: Arc<str> = "127.0.0.1:6379".into();
     let timeout = Duration::from_secs(1);
@@ -22,12 +31,7 @@ fn responses(values: &str) -> Result<[Response; 3], StoreError> {
     let request = |charges| Request::new(acquire(charges), Instant::now() + timeout);
     let (requests, receivers): (Vec<_>, Vec<_>) = [1, 2, 1].map(request).into_iter().unzip();
     let mut batch = Batch::new(requests, &address, timeout, None, None);
-    let mut bytes = vec![0xdc, 0, values.split_whitespace().count() as u8];
-    for value in values.split_whitespace() {
-        let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
-        bytes.extend((0..value.len()).step_by(2).map(byte));
-    }
-    batch.complete(&Value::BulkString(bytes), Duration::ZERO, &Cmd::new(), &address)?;
+    batch.complete(&reply(values), Duration::ZERO, &Cmd::new(), &address)?;
     let responses = receivers.into_iter().map(|mut receiver| receiver.try_recv().unwrap());
     Ok(responses.collect::<Vec<_>>().try_into().unwrap())
 }
@@ -117,14 +121,7 @@ impl SlotBatch {
 }
 
 fn complete(batch: &mut Batch, verdicts: &str) {
-    let values = format!("{NOW} {verdicts}");
-    let mut bytes = vec![0xdc, 0, values.split_whitespace().count() as u8];
-    for value in values.split_whitespace() {
-        let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
-        bytes.extend((0..value.len()).step_by(2).map(byte));
-    }
-    let address = Arc::clone(&batch.address);
-    let reply = Value::BulkString(bytes);
+    let (reply, address) = (reply(&format!("{NOW} {verdicts}")), Arc::clone(&batch.address));
     assert!(batch.complete(&reply, Duration::ZERO, &Cmd::new(), &address).is_ok());
 }
 

@@ -1,11 +1,15 @@
 //! What all clones of a service share: the policy, the store, the responder, and what happens when the store fails.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    error::Error,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use super::settings::{OnFailure, Settings};
 use crate::{
     cancellation::{self, PendingAcquire, PendingSettle},
     charge::Charges,
+    clock::Clock,
     decision::{Decision, TierDecision, UncheckedTiers},
     decision_span::{self, DecisionSpan},
     extract::KeyError,
@@ -105,7 +109,7 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         self.policy.charge(request, &mut charges);
         let mut charges = match charges.finish() {
             Ok(charges) => charges,
-            Err(why) => return Err(Deferred::Rejected(self.reject_uncharged(why)).into()),
+            Err(why) => return Err(Deferred::Rejected(reject_uncharged(why, &self.misconfigured)).into()),
         };
         if charges.is_empty() {
             metrics::count_request(RequestOutcome::Exempt, DecisionSource::None);
@@ -185,22 +189,10 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         }
     }
 
-    /// Applies the failure mode. The store logs its own failure once, at a higher level; this event is per request.
     #[cold]
     fn fail(&self, error: St::Error, is_enforced: bool, span: &mut DecisionSpan) -> Result<Decision, Rejection> {
         let on_failure = if is_enforced { self.on_failure } else { OnFailure::Open };
-        let error = error.into();
-        tracing::debug!(target: "tollgate::decision", %error, ?on_failure, "store failed to decide");
-        match on_failure {
-            OnFailure::Open => {
-                span.record_store_failure(RequestOutcome::FailedOpen);
-                Ok(Decision::unchecked(self.store.clock().now()))
-            }
-            OnFailure::Closed => {
-                span.record_store_failure(RequestOutcome::FailedClosed);
-                Err(Rejection::Unavailable(error.into()))
-            }
-        }
+        apply_failure_mode(on_failure, error.into(), self.store.clock(), span)
     }
 
     /// The permit of the slots that an admitted request holds, if it holds any.
@@ -226,28 +218,52 @@ impl<P, St: Store, R> Enforcer<P, St, R> {
         let receipt = settlement.finish()?;
         Some(PendingSettle::new(&self.store, receipt))
     }
+}
 
-    #[cold]
-    fn reject_uncharged(&self, why: NotCharged) -> Rejection {
-        let error = match why {
-            NotCharged::Blocked => {
-                metrics::count_request(RequestOutcome::Blocked, DecisionSource::None);
-                return Rejection::Blocked;
-            }
-            NotCharged::Key(error) => error,
-        };
-        let outcome = match error {
-            KeyError::Ambiguous { .. } => RequestOutcome::AmbiguousKey,
-            _ => RequestOutcome::MissingKey,
-        };
-        metrics::count_request(outcome, DecisionSource::None);
-        if let KeyError::NotProvided { .. } = error
-            && !self.misconfigured.swap(true, Ordering::Relaxed)
-        {
-            tracing::error!(target: "tollgate::decision", %error, "requests rejected: the service does not provide their key");
+/// Applies the failure mode. The store logs its own failure once, at a higher level; this event is per request.
+///
+/// Like the other functions below, it is not generic, so that it is compiled once and not with every layer.
+#[cold]
+fn apply_failure_mode(
+    on_failure: OnFailure,
+    error: Box<dyn Error + Send + Sync>,
+    clock: &Clock,
+    span: &mut DecisionSpan,
+) -> Result<Decision, Rejection> {
+    tracing::debug!(target: "tollgate::decision", %error, ?on_failure, "store failed to decide");
+    match on_failure {
+        OnFailure::Open => {
+            span.record_store_failure(RequestOutcome::FailedOpen);
+            Ok(Decision::unchecked(clock.now()))
         }
-        Rejection::Key(error)
+        OnFailure::Closed => {
+            span.record_store_failure(RequestOutcome::FailedClosed);
+            Err(Rejection::Unavailable(error.into()))
+        }
     }
+}
+
+/// Rejects a request that was not charged. `misconfigured` is whether the service was found to not provide a key before.
+#[cold]
+fn reject_uncharged(why: NotCharged, misconfigured: &AtomicBool) -> Rejection {
+    let error = match why {
+        NotCharged::Blocked => {
+            metrics::count_request(RequestOutcome::Blocked, DecisionSource::None);
+            return Rejection::Blocked;
+        }
+        NotCharged::Key(error) => error,
+    };
+    let outcome = match error {
+        KeyError::Ambiguous { .. } => RequestOutcome::AmbiguousKey,
+        _ => RequestOutcome::MissingKey,
+    };
+    metrics::count_request(outcome, DecisionSource::None);
+    if let KeyError::NotProvided { .. } = error
+        && !misconfigured.swap(true, Ordering::Relaxed)
+    {
+        tracing::error!(target: "tollgate::decision", %error, "requests rejected: the service does not provide their key");
+    }
+    Rejection::Key(error)
 }
 
 /// Records a final decision that admits the request.

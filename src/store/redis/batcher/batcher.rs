@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{
     overload::Overload,
-    pending_response::{PendingResponse, QueuedRequest, Sending},
+    pending_response::{PartResponse, PendingResponse, QueuedRequest, Sending},
     queue::{CallId, Enqueued, Next, Queue},
 };
 use crate::{
@@ -268,8 +268,10 @@ impl Batcher {
     async fn scatter(self: Arc<Self>, operation: Operation, deadline: Instant, response: oneshot::Sender<Response>) {
         let sent = Instant::now();
         let (acquires, may_refund) = (matches!(operation, Operation::Acquire(_)), operation.may_refund());
-        let submit = |slot, operation, deadline| self.enqueue(slot, Request::part(operation, deadline));
         let release = |receipt| self.drop_unsent(Operation::Refund(receipt));
+        let submit = |slot, operation, deadline| {
+            PartResponse::new(self.enqueue(slot, Request::part(operation, deadline)), &release)
+        };
         let merged = self.router.scatter(operation, deadline, &submit, &release).await;
         if let Some(cache) = &self.denial_cache {
             match &merged {

@@ -18,7 +18,10 @@ use tokio::{
 };
 
 use super::queue::Queue;
-use crate::store::redis::{batch::Response, error::StoreError};
+use crate::{
+    receipt::Receipt,
+    store::redis::{batch::Response, error::StoreError},
+};
 
 /// The pending response of a request.
 #[must_use = "futures do nothing unless polled"]
@@ -143,6 +146,37 @@ impl Drop for PendingResponse {
             && let Ok(runtime) = Handle::try_current()
         {
             runtime.spawn(call);
+        }
+    }
+}
+
+/// The response of one part of a request. If it is dropped after the response has arrived, because no runtime runs, `release` gets what
+/// the part holds of concurrency limits.
+pub(super) struct PartResponse<R: FnMut(Receipt)> {
+    response: PendingResponse,
+    release: R,
+}
+
+impl<R: FnMut(Receipt)> PartResponse<R> {
+    pub(super) fn new(response: PendingResponse, release: R) -> Self {
+        Self { response, release }
+    }
+}
+
+impl<R: FnMut(Receipt) + Unpin> Future for PartResponse<R> {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
+        Pin::new(&mut self.response).poll(context)
+    }
+}
+
+impl<R: FnMut(Receipt)> Drop for PartResponse<R> {
+    fn drop(&mut self) {
+        if let Some(Ok(mut decision)) = self.response.take_response()
+            && let Some(receipt) = decision.take_held()
+        {
+            (self.release)(receipt);
         }
     }
 }

@@ -29,7 +29,7 @@ const TIERS: &str = "Each tier extracts a key, computes its verdict twice (all a
 const LEASE: &str = "By perf, of the samples of both sides together, the decision by the lease takes 1% and all functions of tollgate 2.5%. \
     The rest of the difference is what a layer adds around them: a boxed route, three more headers to encode, send and \
     parse, and their memory. It was lower in runs in which the server without a limit \
-    was faster: seventeen runs gave 0.80 to 0.92.";
+    was faster: the runs gave 0.78 to 0.92.";
 
 #[rustfmt::skip] // one row per line
 const BENCHMARKS: &[Benchmark] = &[

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use support::{port::Port, redis::RedisServer, wait::eventually};
 use tollgate::{
-    Algorithm, Charge, Charges, Decision, Fallback, FixedWindow, Key, LeakyBucket, Limit, Limiter, ManualClock,
-    MemoryStore, Operation, Quota, RedisStore, Store, StoreError, TokenBucket,
+    Algorithm, Charge, Charges, Concurrency, Decision, Fallback, FixedWindow, Key, LeakyBucket, Limit, Limiter,
+    ManualClock, MemoryStore, Operation, Quota, RedisStore, Store, StoreError, TokenBucket,
 };
 
 /// A Redis with a memory fallback, on one manual clock.
@@ -157,4 +157,28 @@ fn the_clock_is_that_of_the_primary_store() {
     let redis = RedisStore::builder().clock(ManualClock::at(1)).build().unwrap();
     let memory = MemoryStore::builder().clock(ManualClock::at(2)).build();
     assert_eq!(Fallback::new(redis, memory).clock().now(), 1);
+}
+
+/// And Redis learns of a release during the outage when it is back.
+#[tokio::test]
+async fn slots_are_released_by_the_store_that_holds_them() {
+    let mut both = both();
+    let slots = || charge(Concurrency::new(2));
+    let free = async |store: &Fallback<RedisStore>| {
+        let peek = store.apply(Operation::Peek(slots().with_cost(0).into())).await.unwrap();
+        (peek.is_by_fallback(), remaining(&peek))
+    };
+    let [mut first, _second] = [both.acquire(slots()).await, both.acquire(slots()).await];
+    assert_eq!(free(&both.store).await, (false, 0));
+    both.redis.kill();
+    let mut by_memory = both.acquire(slots()).await;
+    assert!(by_memory.admits() && by_memory.is_by_fallback());
+    let release = Operation::Refund(first.take_receipt().unwrap());
+    assert!(both.store.apply(release).await.is_err());
+    assert_eq!(free(&both.store).await, (true, 1));
+    let release = Operation::Refund(by_memory.take_receipt().unwrap());
+    assert_eq!(remaining(&both.store.apply(release).await.unwrap()), 2);
+    both.redis.restart();
+    // Redis is empty at first. The node then tells it of the slot that is still held, and only of that.
+    eventually("the other slot is held", async || free(&both.store).await == (false, 1)).await;
 }

@@ -14,8 +14,13 @@ use axum::{
     routing::any,
 };
 use tokio::sync::mpsc::UnboundedSender;
-use tollgate::{Concurrency, Global, Key, Limit, Limiter, Permit, Quota, RateLimitLayer, SentBody, Tier};
+use tollgate::{
+    Concurrency, Global, Key, Limit, Limiter, ManualClock, MemoryStore, Permit, Quota, RateLimitLayer, RedisStore,
+    SentBody, Tier,
+};
 use tower::ServiceExt;
+
+use support::{each_store::NOW, port::Port};
 
 use crate::over_http::{
     fixture::{Chunk, Chunks, HandlerGate, NOTHING, Reply, Server, TestStore, on_both_stores, yield_until},
@@ -39,6 +44,7 @@ on_both_stores![
     a_rate_that_denies_too_determines_the_wait,
     a_denied_request_holds_nothing,
     a_request_waits_for_a_slot,
+    a_waiting_request_finds_what_another_node_releases,
     a_wait_ends_at_its_maximum,
     slots_and_settlements_share_a_body,
     a_shadow_holds_a_slot_and_denies_no_request,
@@ -299,6 +305,23 @@ async fn a_request_waits_for_a_slot<St: TestStore>() {
     yield_until(async || free(&store, 1).await == 1).await;
 }
 
+async fn a_waiting_request_finds_what_another_node_releases<St: TestStore>() {
+    let clock = ManualClock::at(NOW);
+    let ([node, other], gate) = (St::nodes(&clock), HandlerGate::new());
+    let elsewhere = Limiter::concurrency("uploads", 1, other);
+    let mut decision = elsewhere.check(&Key::GLOBAL).await.ok().unwrap();
+    let held = elsewhere.hold(&mut decision).unwrap();
+    let layer = RateLimitLayer::concurrency("uploads", 1, Global, node).wait(Duration::from_secs(600));
+    let server = Server::start(gate.scripted_app().layer(layer)).await;
+    let waiting = tokio::spawn(server.get("/"));
+    yield_until(async || clock.pending_sleeps() == 1).await;
+    drop(held);
+    clock.advance(Duration::from_millis(50));
+    gate.wait_until_inside(1).await;
+    gate.release(1);
+    assert_eq!(waiting.await.unwrap().status, 200);
+}
+
 async fn a_wait_ends_at_its_maximum<St: TestStore>() {
     let ((store, clock), gate) = (St::fresh(), HandlerGate::new());
     let layer = RateLimitLayer::concurrency("uploads", 1, Global, store).wait(Duration::from_millis(120));
@@ -363,4 +386,29 @@ async fn a_limiter_holds_slots<St: TestStore>() {
     let mut second = waiting.await.unwrap();
     drop(limiter.hold(&mut second).unwrap());
     yield_until(async || free(&store, 1).await == 1).await;
+}
+
+/// A request that is not checked holds no slot, and one that the fallback admits holds a slot of this node.
+#[tokio::test]
+async fn while_redis_is_down_the_failure_mode_decides() {
+    let nobody = Port::free();
+    let store = || RedisStore::connect(&format!("redis://127.0.0.1:{}", nobody.number())).unwrap();
+    let layer = || RateLimitLayer::concurrency("uploads", 1, Global, store());
+    let handler = any(async |permit: Option<Permit>| if permit.is_some() { "held" } else { "unchecked" });
+    let router = || Router::new().route("/", handler.clone());
+    for (app, expected) in [
+        (router().layer(layer()), (200, "unchecked")),
+        (router().layer(layer().fallback(MemoryStore::new())), (200, "held")),
+    ] {
+        let server = Server::start(app).await;
+        for _ in 0..2 {
+            let reply = server.get("/").await;
+            assert_eq!((reply.status, &*reply.body), expected);
+        }
+    }
+    let closed = Server::start(router().layer(layer().fail_closed()))
+        .await
+        .get("/")
+        .await;
+    assert_eq!(closed.status, 503);
 }

@@ -33,6 +33,13 @@ async fn free(store: &RedisStore, limit: &Limit) -> u64 {
     peek.unwrap().tiers()[0].verdict().remaining()
 }
 
+/// What Redis counts of all holders.
+fn counted(server: &RedisServer, store: &RedisStore, limit: &Limit) -> u64 {
+    let state = stored(&mut server.client(), &store.redis_key(limit, &Key::GLOBAL)).unwrap();
+    let numbers: Vec<u64> = state.split(' ').map(|number| number.parse().unwrap()).collect();
+    numbers.chunks(5).map(|holder| holder[2]).sum()
+}
+
 async fn release(store: &RedisStore, mut decision: Decision) -> Decision {
     let receipt = decision.take_receipt().unwrap();
     store.apply(Operation::Refund(receipt)).await.unwrap()
@@ -279,12 +286,7 @@ async fn after_a_restart_at_most_twice_the_limit_is_held() {
         .await;
     }
     // Now Redis knows that four slots are held: nothing is admitted before three of them are released.
-    let counted = async || {
-        let state = stored(&mut server.client(), &other.redis_key(&limit, &Key::GLOBAL)).unwrap();
-        let numbers: Vec<u64> = state.split(' ').map(|number| number.parse().unwrap()).collect();
-        numbers.chunks(5).map(|holder| holder[2]).sum::<u64>()
-    };
-    eventually("all are counted", async || counted().await == 4).await;
+    eventually("all are counted", async || counted(&server, &other, &limit) == 4).await;
     for (node, decision) in held {
         release(node, decision).await;
         assert!(!acquire(&other, charge(&limit)).await.admits());
@@ -293,6 +295,48 @@ async fn after_a_restart_at_most_twice_the_limit_is_held() {
     release(&other, first).await;
     assert!(acquire(&other, charge(&limit)).await.admits());
     release(&other, second).await;
+}
+
+/// Redis counts it out after the time-to-live, and admits the limit to others. When it is back, all that is held counts again.
+#[tokio::test]
+async fn a_node_that_is_cut_off_exceeds_the_limit_by_what_it_holds() {
+    let (server, clock) = (RedisServer::start(), ManualClock::at(0));
+    let mut proxy = Proxy::to(server.port());
+    let time_to_live = Duration::from_secs(30);
+    let limit = Limit::new("uploads", Concurrency::new(3).time_to_live(time_to_live));
+    let cut_off = server.store().url(&proxy.url()).clock(clock.clone()).build().unwrap();
+    let other = server.store().clock(clock.clone()).build().unwrap();
+    let [first, second] = [
+        acquire(&cut_off, charge(&limit)).await,
+        acquire(&cut_off, charge(&limit)).await,
+    ];
+    // Its connections are closed, and it cannot make others.
+    proxy.stop_accepting();
+    proxy.cut();
+    clock.advance(time_to_live - Duration::from_micros(1));
+    assert_eq!(free(&other, &limit).await, 1);
+    clock.advance(Duration::from_micros(1));
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(acquire(&other, charge(&limit)).await);
+    }
+    assert!(held.iter().all(Decision::admits));
+    assert!(!acquire(&other, charge(&limit)).await.admits());
+    // New requests of the node are not decided: its failure mode applies.
+    assert!(cut_off.apply(Operation::Acquire(charge(&limit).into())).await.is_err());
+
+    proxy.heal();
+    eventually("the node is connected", async || {
+        cut_off.apply(Operation::Peek(charge(&limit).into())).await.is_ok()
+    })
+    .await;
+    eventually("all five are counted", async || counted(&server, &other, &limit) == 5).await;
+    for decision in [first, second] {
+        release(&cut_off, decision).await;
+        assert!(!acquire(&other, charge(&limit)).await.admits());
+    }
+    release(&other, held.remove(0)).await;
+    assert!(acquire(&other, charge(&limit)).await.admits());
 }
 
 /// What is held is renewed before it expires on the clock of the store.

@@ -6,6 +6,7 @@ mod delayed;
 mod logging;
 mod overtaking;
 mod readiness;
+mod slots;
 mod waiting;
 
 use std::{

@@ -120,7 +120,7 @@ async fn work(argument: &str) {
             let (server, is_over) = (Arc::clone(&server), Arc::clone(&is_over));
             tokio::spawn(async move {
                 while !is_over.load(Ordering::Relaxed) {
-                    // A third of the clients disconnect early.
+                    // Two thirds of the clients disconnect early.
                     let patience = [5, 15, 60_000][(next(&mut seed) % 3) as usize];
                     let reply = async { server.request("/").send().await.unwrap().bytes().await.is_ok() };
                     _ = tokio::time::timeout(Duration::from_millis(patience), reply).await;

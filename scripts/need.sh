@@ -6,7 +6,7 @@ need() { # command, Debian package
   command -v "$1" >/dev/null || install "$1" "$2"
 }
 
-# The same for several programs. Missing packages are installed together, which takes a third of the time.
+# The same for several programs. Missing packages are installed together.
 need_all() { # command, Debian package, command, Debian package, ..
   local programs=() packages=()
   while [ $# -gt 0 ]; do

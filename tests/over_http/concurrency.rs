@@ -391,8 +391,8 @@ async fn a_limiter_holds_slots<St: TestStore>() {
 /// A request that is not checked holds no slot, and one that the fallback admits holds a slot of this node.
 #[tokio::test]
 async fn while_redis_is_down_the_failure_mode_decides() {
-    let nobody = Port::free();
-    let store = || RedisStore::connect(&format!("redis://127.0.0.1:{}", nobody.number())).unwrap();
+    let unused = Port::free();
+    let store = || RedisStore::connect(&format!("redis://127.0.0.1:{}", unused.number())).unwrap();
     let layer = || RateLimitLayer::concurrency("uploads", 1, Global, store());
     let handler = any(async |permit: Option<Permit>| if permit.is_some() { "held" } else { "unchecked" });
     let router = || Router::new().route("/", handler.clone());

@@ -30,8 +30,9 @@ const ONE_THREAD: &str = "Reading the clock takes about 25 ns on both sides, and
     0.28 to 0.63 on another.";
 
 /// The bottleneck of decisions for many keys.
-const MANY_KEYS: &str = "Runs gave 1.34 to 1.84 with one thread and 1.34 to 1.49 with two, since the ratio depends on the caches of the machine. A decision reads the index and the entry of its key from memory, since \
-    100,000 keys exceed the caches; on two threads, half of the keys were last charged by the other core.";
+const MANY_KEYS: &str = "Runs gave 1.34 to 1.84 with one thread, and 1.34 to 1.49 with two. A decision reads the index and the entry of its \
+    key from memory, since 100,000 keys exceed the caches; on two threads, half of the keys were last charged by the \
+    other core.";
 
 /// The bottleneck of several tiers.
 const THREE_TIERS: &str = "A single tier has one lock, one lookup, and one computation for peek and commit. Several tiers are all peeked at before one is \

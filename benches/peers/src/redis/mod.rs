@@ -30,12 +30,13 @@ const SCRIPT: &str = "Redis's single core is saturated (`redis_raw_batches_256` 
 
 /// The bottleneck of a single request.
 const STARTUP: &str = "One round trip instead of two, and most of a round trip is waking up Redis and the client. By callgrind, the call \
-    takes Redis 88,700 instructions for one charge (123,400 with functions, 159,000 with states as text), against 85,000 for \
-    the naive script and 17,000 for an empty one; by INFO commandstats, 12 us instead of 20 us, of a round trip of 40 us and more, \
-    on which the ratio depends: it was 0.66 to 0.93 in eight runs on several machines. The same for this one algorithm only, and without checking what is \
-    stored, would take a fifth less, which is 3 us; the choice of the algorithm takes less than 5,000, and TIME, GET and SET \
-    36,000. Tried: functions only for the algorithms that a call uses, few upvalues, one loop without functions, no task for a \
-    single request (all kept), no timer, the same connection for consecutive calls (no gain).";
+    takes Redis 88,700 instructions for one charge (123,400 with functions, 159,000 with states as text), against \
+    85,000 for the naive script and 17,000 for an empty one; by INFO commandstats, 12 us instead of 20 us, of a round \
+    trip of 40 us and more, on which the ratio depends: it was 0.66 to 0.93 in seven runs on two machines. The same for \
+    this one algorithm only, and without checking what is stored, would take a fifth less, which is 3 us; the choice of \
+    the algorithm takes less than 5,000, and TIME, GET and SET 36,000. Tried: functions only for the algorithms that a \
+    call uses, few upvalues, one loop without functions, no task for a single request (all kept), no timer, the same \
+    connection for consecutive calls (no gain).";
 
 /// The bottleneck of batches, compared with the same script.
 const BATCHES: &str = "Both sides share two cores with Redis, so the client's own work counts: a task and a future per request, encoding and \

@@ -459,7 +459,7 @@ impl Simulation {
         self.counts().map(|(_, _, count)| count).sum()
     }
 
-    /// Finds the nodes that have not renewed in time, whatever the store says of them.
+    /// Finds the nodes that have not renewed in time. The state is not consulted, since it may be wrong.
     fn mark_late(&mut self) {
         for node in &mut self.nodes {
             let is_expired = self.now >= node.executed_at + TIME_TO_LIVE;
